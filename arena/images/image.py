@@ -130,7 +130,7 @@ MOUNTED: Final = ("dev", "proc", "sys")
 """Root folders that the runtime mounts over; an image's own content there is never visible."""
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
-_OURS: Final = re.compile(r"ARENA_.*|HOME")
+_RESERVED: Final = re.compile(r"ARENA_.*|HOME")
 """Variables that the arena sets itself."""
 
 
@@ -160,15 +160,15 @@ def command_of(settings: ImageSettings, limits: IntakeLimits) -> Command:
     command = Command(
         entrypoint=tuple(settings.entrypoint or ()),
         cmd=tuple(settings.cmd or ()),
-        env=tuple(variable for variable in variables if not _OURS.fullmatch(_name(variable))),
-        working_dir=_normal(settings.working_dir or "/"),
+        env=tuple(variable for variable in variables if not _RESERVED.fullmatch(_name(variable))),
+        working_dir=_normalised(settings.working_dir or "/"),
     )
     check_command(command, limits)
     return command
 
 
 def check_command(command: Command, limits: IntakeLimits) -> None:
-    """Check a command before it is run, wherever it comes from.
+    """Check a command before it is run, whatever its source.
 
     Raises Rejected if it is empty, or breaks a rule or limit.
     """
@@ -189,7 +189,7 @@ def check_command(command: Command, limits: IntakeLimits) -> None:
                 f"the image's variable (ENV) {name[:40]!a} has no value or an invalid name: "
                 "rename or remove it"
             )
-        if _OURS.fullmatch(name):
+        if _RESERVED.fullmatch(name):
             raise Rejected(f"the image sets {name}, which is reserved for the arena: remove it")
     _check_working_dir(command.working_dir)
 
@@ -212,8 +212,8 @@ def _check_working_dir(path: str) -> None:
     parts = path.split("/")
     if not path.startswith("/") or ".." in parts:
         raise Rejected(f"the image's WORKDIR {path[:80]!a} must be an absolute path without '..'")
-    if _normal(path) != path:
-        raise Rejected(f"the image's WORKDIR {path[:80]!a} is not normalised: use {_normal(path)[:80]!a}")
+    if _normalised(path) != path:
+        raise Rejected(f"the image's WORKDIR {path[:80]!a} is not normalised: use {_normalised(path)[:80]!a}")
     if parts[1] in MOUNTED:
         raise Rejected(
             f"the image's WORKDIR {path[:80]!a} is a system folder, or in one: "
@@ -221,7 +221,7 @@ def _check_working_dir(path: str) -> None:
         )
 
 
-def _normal(path: str) -> str:
+def _normalised(path: str) -> str:
     """Remove doubled and trailing slashes and single dots from an absolute path; return others unchanged."""
     if not path.startswith("/") or ".." in path.split("/"):
         return path

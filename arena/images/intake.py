@@ -124,13 +124,13 @@ class Intake:
             output = folder / "layers"
             uid = INTAKE_UID if os.geteuid() == 0 else None
             image = repack(archive, output, self._platform, uid=uid, limits=limits)
-            self._store.add(image, _in_file(output, image), policy, self._now())
+            self._store.add(image, _layers_in_file(output, image), policy, self._now())
         return image
 
     def _wrapped(self, source: bytes, language: Language, policy: PrunePolicy) -> BotImage:
         check_source(source)
         image, top = wrap(source, language, self.take_own(self._bases.find(language), policy))
-        self._store.add(image, _only(image.layers[-1], top), policy, self._now())
+        self._store.add(image, _layer_content(image.layers[-1], top), policy, self._now())
         return image
 
     def take_own(self, engine_id: str, policy: PrunePolicy) -> BotImage:
@@ -164,7 +164,7 @@ def _write(file: Path, pieces: Iterable[bytes]) -> None:
         raise IntakeError(f"could not write {file}: {error}") from error
 
 
-def _in_file(output: Path, image: BotImage) -> Content:
+def _layers_in_file(output: Path, image: BotImage) -> Content:
     """Return the content of layers stored one after another in a file."""
     offsets: dict[str, int] = {}
     end = 0
@@ -183,17 +183,17 @@ def _in_file(output: Path, image: BotImage) -> Content:
     return content
 
 
-def _only(known: Layer, content: bytes) -> Content:
+def _layer_content(known: Layer, content: bytes) -> Content:
     """Return the content of one layer; the layers below it are already stored."""
 
-    def give(layer: Layer) -> Iterable[bytes]:
+    def content_of(layer: Layer) -> Iterable[bytes]:
         if layer != known:
             raise IntakeError(
                 f"the layer {layer.digest} of the base image is no longer stored; another attempt may succeed"
             )
         return [content]
 
-    return give
+    return content_of
 
 
 def language_for(file_name: str) -> Language:

@@ -21,7 +21,7 @@ PRUNE_SECONDS: Final = 3600.0
 
 
 class ImageKeeper:
-    """Finds out which images are in use, and prunes the others.
+    """Determines which images are in use, and prunes the others.
 
     ``store`` records which bots play. ``prune_engine`` removes the engine's copies of pruned images, so that
     the quota (in bytes) applies there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
@@ -49,7 +49,7 @@ class ImageKeeper:
 
         Raises StoreError, or IntakeError if the images can't be listed, or every image in use is missing.
         """
-        self._listed()
+        self._stored_ids()
         return PrunePolicy(quota=self._quota, keep=self._store.bots.sources_in_use())
 
     def prune(self) -> Pruned:
@@ -71,9 +71,9 @@ class ImageKeeper:
         Call it after adding images too, since that may prune others. Raises StoreError, or IntakeError if
         the images can't be listed, or every image in use is missing.
         """
-        self._store.bots.record_missing_images(self._listed(), self._now())
+        self._store.bots.record_missing_images(self._stored_ids(), self._now())
 
-    def _listed(self) -> frozenset[str]:
+    def _stored_ids(self) -> frozenset[str]:
         """Return the ids of all images.
 
         Images in use are never pruned. If all images of submitted bots are missing, the folder is probably
@@ -85,8 +85,8 @@ class ImageKeeper:
         if used and used.isdisjoint(ids):
             raise IntakeError(
                 f"none of the {len(used)} images that submitted bots use is in {self._images}: check that it "
-                "is mounted, and that ARENA_IMAGES_URL names it. Nothing is stored or pruned there until the "
-                "images are back, or those bots are retired"
+                "is mounted, and that ARENA_IMAGES_URL is correct. Nothing is stored or pruned there until "
+                "the images are back, or those bots are retired"
             )
         return ids
 

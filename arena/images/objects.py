@@ -1,7 +1,7 @@
 """A folder of objects, on this host's disk or anywhere else that fsspec reaches.
 
 The interface is limited to what object stores offer: an object appears whole or not at all, is never changed
-in place, and has a name, a size and a time of writing.
+in place, and has a name, a size and a modification time.
 """
 
 import io
@@ -37,7 +37,7 @@ class Objects:
     """
 
     def __init__(self, url: str, *, make: bool = True) -> None:
-        self._shown = _PASSWORD.sub("://***@", url)
+        self._safe_url = _PASSWORD.sub("://***@", url)
         try:
             # Other processes write there too, so don't cache listings.
             self._files, self._root = fsspec.url_to_fs(url, use_listings_cache=False)
@@ -47,11 +47,11 @@ class Objects:
                 Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
         except (ValueError, ImportError, OSError) as error:
             raise IntakeError(
-                f"images can't be stored in {self._shown} ({error}): check ARENA_IMAGES_URL"
+                f"images can't be stored in {self._safe_url} ({error}): check ARENA_IMAGES_URL"
             ) from error
 
     def __str__(self) -> str:
-        return self._shown
+        return self._safe_url
 
     def read(self, name: str) -> bytes | None:
         """Return a small object, or None if it doesn't exist."""
@@ -107,7 +107,7 @@ class Objects:
 
     def written(self, name: str) -> datetime | None:
         """Return when an object was written, or None if it doesn't exist."""
-        with self._storage_errors("look at", name):
+        with self._storage_errors("inspect", name):
             try:
                 moment: datetime = self._files.modified(self._path(name))
             except FileNotFoundError:
@@ -123,7 +123,7 @@ class Objects:
             yield
         except OSError as error:
             raise IntakeError(
-                f"could not {doing} {name} in {self._shown}: {error or type(error).__name__}. "
-                f"Check that {self._shown} exists, that the arena's user has access to it, and that its disk "
-                "has space"
+                f"could not {doing} {name} in {self._safe_url}: {error or type(error).__name__}. "
+                f"Check that {self._safe_url} exists, that the arena's user has access to it, and that its "
+                "disk has space"
             ) from error

@@ -44,7 +44,7 @@ from arena.images.image import (
 from arena.protocol.decoding import prepared
 
 _TEXT_CHARACTERS: Final = 1_000
-_BY_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+_EXTERNAL_SIGNALS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals that an archive can't cause in its reader. A service manager sends them to all its processes."""
 
 _REMEDY: Final = "save the image again; if that doesn't help, report this error to the operator"
@@ -123,7 +123,7 @@ def _judge(output: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> 
             f"the archive takes more than {limits.cpu_seconds} s of processor time to read: "
             "make the image smaller, and use fewer files"
         )
-    if -code in _BY_OTHERS:
+    if -code in _EXTERNAL_SIGNALS:
         raise IntakeError(
             f"the archive reader was killed by another process ({signal.Signals(-code).name}): "
             "check whether the host is shutting down or out of memory"
@@ -155,7 +155,7 @@ def _unwrap(answer: Answer) -> Repacked:
 def _plain(text: str) -> str:
     """Return text fit for a page and a log: one line without control characters."""
     return "".join(
-        sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text[:_TEXT_CHARACTERS]
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:_TEXT_CHARACTERS]
     )
 
 

@@ -58,19 +58,19 @@ def least_recently_used(
     for image in images:
         for digest in image.blobs & sizes.keys():
             users[digest] += 1
-    taken = sum(sizes.values())
-    gone = []
+    used_bytes = sum(sizes.values())
+    pruned = []
     for image in sorted(images, key=lambda image: (image.used, image.id)):
-        if taken <= quota:
+        if used_bytes <= quota:
             break
         if image.id in spared:
             continue
-        gone.append(image)
+        pruned.append(image)
         for digest in image.blobs & sizes.keys():
             users[digest] -= 1
             if not users[digest] and digest not in needed:
-                taken -= sizes[digest]
-    return tuple(gone)
+                used_bytes -= sizes[digest]
+    return tuple(pruned)
 
 
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
@@ -139,7 +139,7 @@ class Records:
         self._objects.write(_name("bases", engine_id), [id_.encode()])
 
     def tidy(self, is_old: Callable[[str], bool]) -> None:
-        """Remove notes on images that no longer exist.
+        """Remove entries for images that no longer exist.
 
         ``is_old`` returns True if the object with this name is too old to belong to an operation in progress.
         """
@@ -273,20 +273,20 @@ class ImageStore:
         stray = [digest for digest in sizes.keys() - users if self._is_old(_blob(digest), now)]
         self._remove(stray, sizes)
         recent = {image.id for image in images if now - image.used < GRACE}
-        gone = least_recently_used(
+        pruned = least_recently_used(
             images, sizes, quota=policy.quota, spared={*policy.keep, *recent}, needed=frozenset(needed)
         )
-        for image in gone:
+        for image in pruned:
             # Remove the record first: if this process is killed here, the next prune finds the blobs.
             self.records.remove(image.id)
-        stay = frozenset(needed).union(*(image.blobs for image in images if image not in gone))
-        self._remove(frozenset().union(*(image.blobs for image in gone)) - stay, sizes)
+        stay = frozenset(needed).union(*(image.blobs for image in images if image not in pruned))
+        self._remove(frozenset().union(*(image.blobs for image in pruned)) - stay, sizes)
         self.records.tidy(lambda name: self._is_old(name, now))
         for name in self._objects.sizes(INCOMING):
             if self._is_old(f"{INCOMING}/{name}", now):
                 self._objects.remove(f"{INCOMING}/{name}")
         left = sum(sizes.values())
-        return Pruned(images=tuple(image.id for image in gone), freed=before - left, left=left)
+        return Pruned(images=tuple(image.id for image in pruned), freed=before - left, left=left)
 
     def _remove(self, digests: Iterable[str], sizes: dict[str, int]) -> None:
         for digest in digests:

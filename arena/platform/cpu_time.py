@@ -1,4 +1,4 @@
-"""Linux's counts of processor time: how long threads ran and waited, and how long their quota throttled them.
+"""Linux's CPU time counters: how long threads ran and waited, and how long their quota throttled them.
 
 A runnable thread that isn't running waits in a queue. The kernel adds this wait to the thread's run delay
 (``/proc/TID/schedstat``) once the thread runs again. There are three reasons to be in the queue:
@@ -22,8 +22,8 @@ _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
 _MAX_UNMATCHED_SECONDS: Final = 0.2
-"""Maximum throttled time that may become run delay only in a later measurement. The quota's period is 0.1
-s."""
+"""Maximum throttled time that may become run delay only in a later measurement. The quota's period is
+0.1 s."""
 
 _IDLE_SECONDS: Final = 0.001
 """A sandbox that used less than this since the last measurement counts as idle."""
@@ -70,7 +70,7 @@ class _Thread(NamedTuple):
 
 
 class _ActivePeriod(NamedTuple):
-    """The time since a message passed or all threads slept, in seconds."""
+    """The time since a message passed or all threads were asleep, in seconds."""
 
     spent: float  # how long threads have run
     wait: float  # if it began with a sleep: how long the sandbox has waited, throttling included
@@ -81,15 +81,15 @@ class HostDelayMeter:
     """Measures how long the host kept a runnable sandbox from running.
 
     The measurement errs in the host's favour. From each thread's wait, the running time of all other threads
-    on any core is subtracted; the longest rest counts, less the throttled time. The waits of threads that
-    have ended since the last measurement are ignored. So a bot that spins or forks until its quota is used up
-    gains nothing.
+    on any core is subtracted; the longest remainder counts, minus the throttled time. The waits of threads
+    that have ended since the last measurement are ignored. So a bot that spins or forks until its quota is
+    used up gains nothing.
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
-    waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
-    in or out (:meth:`message_passed`), then nothing depended on those waits, and they don't count. If the bot
-    doesn't sleep again, only the waits of the thread that has run longest since then count: the others may
-    have waited while that thread slept.
+    waits for a processor. If all threads are asleep, some run for a moment, and all sleep again, without a
+    message in or out (:meth:`message_passed`), then nothing depended on those waits, and they don't count. If
+    the bot doesn't sleep again, only the waits of the thread that has run longest since then count: the
+    others may have waited while that thread was asleep.
     """
 
     def __init__(self, files: CpuFiles) -> None:
@@ -104,7 +104,7 @@ class HostDelayMeter:
         self._unmatched = 0.0
         self._idle = False
         self._message_passed = False  # since the last measurement
-        # The threads when all last slept, or None if a message has passed since.
+        # The threads' counters when all were last asleep, or None if a message has passed since.
         self._asleep: dict[int, _Thread] | None = None
         self._active = _ActivePeriod(0.0, 0.0, 0.0)
         self.sample()
@@ -142,7 +142,7 @@ class HostDelayMeter:
         return any(thread.ran for thread in self._threads.values())
 
     def _new_wait(self, threads: dict[int, _Thread], spent: float) -> float:
-        """Return how much longer the sandbox has waited since the last call, throttling included."""
+        """Return how much the sandbox's wait has grown since the last call, throttling included."""
         if self._asleep is None:
             waits = (_wait(now, self._threads.get(n), spent) for n, now in threads.items())
             return max([0.0, *waits])
@@ -155,7 +155,7 @@ class HostDelayMeter:
         return wait - period.wait
 
     def _idle_wait(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
-        """Return the wait to take back because it delayed nothing. A new period may begin."""
+        """Return the wait to subtract because it delayed nothing. A new period may begin."""
         period = self._active
         period = period._replace(spent=period.spent + spent, counted=period.counted + waited)
         self._active = _ActivePeriod(0.0, 0.0, 0.0)
@@ -171,7 +171,7 @@ class HostDelayMeter:
         return 0.0
 
     def _all_asleep(self, threads: dict[int, _Thread]) -> bool:
-        """Return True if all threads slept at one moment: none ran while their states were read."""
+        """Return True if all threads were asleep at one moment: none ran while their states were read."""
         return _thread_states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
 
     def is_waiting(self) -> bool:

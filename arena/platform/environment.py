@@ -34,7 +34,7 @@ FAILPOINTS: Final = {
     "cleared": "Nothing of the match is left on the worker.",
     "place-given-back": "The worker has room for the next match; the coordinator has no record yet.",
     "record-received": "The coordinator has the record.",
-    "record-checked": "The rules agree with the record.",
+    "record-checked": "The record agrees with the rules.",
     "recording": "Result, games and ratings are written; the transaction is open.",
     "recorded": "The result, games and ratings are in the database; the coordinator still has the match.",
     "releasing": "The arena is stopping; unfinished matches are about to be requeued.",
@@ -43,7 +43,7 @@ FAILPOINTS: Final = {
 
 
 def failpoint(name: str) -> None:
-    """Kill this process if the environment names this failpoint."""
+    """Kill this process if the environment selects this failpoint."""
     if _armed is not None:
         _armed(name)
 

@@ -1,4 +1,4 @@
-"""Durable files, the mark of an unfinished restore, free disk space, and the folder of shared files."""
+"""Durable files, the marker of an unfinished restore, free disk space, and the folder of shared files."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def sync(path: Path) -> None:
 
 _GIB: Final = 1024**3
 _MIN_FREE: Final = 5 * _GIB
-_MIN_FREE_FRACTION: Final = 10
+_MIN_FREE_DIVISOR: Final = 10
 
 
 class Disk:
@@ -37,11 +37,11 @@ class Disk:
 
     def has_room(self, size: int = 0) -> bool:
         """Return True if ``size`` more bytes leave enough free."""
-        there = next(each for each in (self._folder, *self._folder.parents) if each.is_dir())
-        usage = shutil.disk_usage(there)
+        existing_folder = next(each for each in (self._folder, *self._folder.parents) if each.is_dir())
+        usage = shutil.disk_usage(existing_folder)
         least = self._least_free
         if least is None:
-            least = min(_MIN_FREE, usage.total // _MIN_FREE_FRACTION)
+            least = min(_MIN_FREE, usage.total // _MIN_FREE_DIVISOR)
         return usage.free - size >= least
 
 

@@ -42,7 +42,7 @@ class _Lines:
     debug = info = warning = error = critical = write
 
 
-class _OfLibraries(logging.Handler):
+class _LibraryHandler(logging.Handler):
     """Writes records of the standard library's logging."""
 
     def __init__(self, name: str, lines: _Lines) -> None:
@@ -53,12 +53,12 @@ class _OfLibraries(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self._lines.write(self.format(record))
-        except Exception:  # noqa: BLE001 - as in the library logging: a failed line must not stop the program
+        except Exception:  # noqa: BLE001 - as in the logging library: a failed line must not stop the program
             self.handleError(record)
 
 
 def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
-    """Send all logging of this process to stderr, from level ``least`` on.
+    """Send all logging of this process to stderr, at level ``least`` and above.
 
     Libraries log only warnings and above, because lines of lower levels may contain secrets. The format
     ``auto`` is for people if stderr is a terminal, and otherwise for programs.
@@ -71,7 +71,7 @@ def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last = _for_programs() if for_programs else _for_people()
-    handler = _OfLibraries(JSON_HANDLER if for_programs else _CONSOLE_HANDLER, lines)
+    handler = _LibraryHandler(JSON_HANDLER if for_programs else _CONSOLE_HANDLER, lines)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*first, structlog.stdlib.add_logger_name],
@@ -90,17 +90,17 @@ def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
 def log_uncaught() -> None:
     """Log warnings, and exceptions that crash this process or one of its threads."""
     logging.captureWarnings(capture=True)
-    sys.excepthook = _on_uncaught
+    sys.excepthook = _log_crash
 
-    def in_thread(ended: threading.ExceptHookArgs) -> None:
+    def on_thread_crash(ended: threading.ExceptHookArgs) -> None:
         if ended.exc_value is not None and ended.exc_type is not SystemExit:
             name = None if ended.thread is None else ended.thread.name
             _log.critical("thread crashed", thread=name, exc_info=ended.exc_value)
 
-    threading.excepthook = in_thread
+    threading.excepthook = on_thread_crash
 
 
-def _on_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:
@@ -119,16 +119,16 @@ def _install(handler: logging.Handler) -> None:
 
 def _for_programs() -> list[Processor]:
     # The traceback as text, without the values of variables.
-    return [structlog.processors.ExceptionRenderer(), _in_order, _as_json]
+    return [structlog.processors.ExceptionRenderer(), _order_fields, _as_json]
 
 
 def _for_people() -> list[Processor]:
     colors = sys.stderr.isatty()
-    return [_on_one_line, structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=_trace)]
+    return [_escape_line, structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=_trace)]
 
 
-def _in_order(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
-    """Put the fields that every line has first."""
+def _order_fields(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
+    """Move the fields that every line has to the front."""
     first = {key: line.pop(key) for key in _FIRST}
     first.update(line)
     return first
@@ -145,7 +145,7 @@ def _as_json(_logger: WrappedLogger, _name: str, line: EventDict) -> str:
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
-def _on_one_line(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
+def _escape_line(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
     """Escape characters that could move a terminal's cursor."""
     return {key: visible(value) if isinstance(value, str) else value for key, value in line.items()}
 

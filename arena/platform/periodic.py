@@ -12,7 +12,7 @@ _log = structlog.get_logger()
 
 
 class PeriodicTask:
-    """Calls a function immediately and then at intervals, in its own thread, within its context.
+    """Calls a function immediately and then at intervals, in its own thread, while its context is active.
 
     A failure is logged and doesn't stop the thread.
 
@@ -27,7 +27,7 @@ class PeriodicTask:
         self._name = name
         self._seconds = seconds
         self._expected = expected
-        self._over = threading.Event()
+        self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def __enter__(self) -> Self:
@@ -37,18 +37,18 @@ class PeriodicTask:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
+        self._stopping.set()
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._over.is_set():
+        while not self._stopping.is_set():
             try:
                 self._act()
             except self._expected as error:
                 _log.warning("task failed", task=self._name, error=str(error))
             except Exception:  # noqa: BLE001 - a failure must not stop the thread
                 _log.exception("task failed", task=self._name)
-            self._over.wait(self._seconds)
+            self._stopping.wait(self._seconds)
 
 
 _MAX_EXPONENT: Final = 64
@@ -61,7 +61,7 @@ class Backoff:
 
     first: float  # seconds after one failure
     most: float  # the upper limit in seconds
-    factor: float = 2.0  # factor by which each further failure multiplies the delay
+    factor: float = 2.0  # factor by which each additional failure multiplies the delay
 
     def after(self, failures: int) -> float:
         """Return the delay in seconds after a number of consecutive failures, at least 1."""

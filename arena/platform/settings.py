@@ -17,7 +17,7 @@ from arena.protocol.analysis import MIN_PLAYOUTS
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import RuntimeName
 
-_MAX: int = 65535
+_MAX_PORT: int = 65535
 
 
 class Address(NamedTuple):
@@ -36,7 +36,7 @@ class Address(NamedTuple):
             return None
         host, colon, port = text.strip().rpartition(":")
         host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
-        if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MAX):
+        if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MAX_PORT):
             raise ValueError("must be HOST:PORT, such as 127.0.0.1:9464")
         return cls(host, int(port))
 
@@ -335,19 +335,19 @@ class Settings(BaseSettings):
 
     @field_validator("analysis_playouts", mode="after")
     @classmethod
-    def _enough(cls, value: int) -> int:
+    def _check_playouts(cls, value: int) -> int:
         if 0 < value < MIN_PLAYOUTS:
             raise ValueError(f"must be 0 or at least {MIN_PLAYOUTS}")
         return value
 
     @field_validator("ops_address", "smtp_address", "web_ops_address", mode="before")
     @classmethod
-    def _address(cls, value: str | Address | None) -> Address | None:
+    def _parse_address(cls, value: str | Address | None) -> Address | None:
         return Address.parse(value) if isinstance(value, str) else value
 
     @field_validator("executor", mode="before")
     @classmethod
-    def _scheduler(cls, value: str | Address | None) -> Address | None:
+    def _parse_executor(cls, value: str | Address | None) -> Address | None:
         if not isinstance(value, str) or value.strip() in {"", "local"}:
             return None if isinstance(value, str) else value
         scheme, found, rest = value.strip().partition("://")
@@ -357,14 +357,14 @@ class Settings(BaseSettings):
 
     @field_validator("accept_missing", "trusted_proxies", "webhook_hosts", mode="before")
     @classmethod
-    def _words(cls, value: str | frozenset[str]) -> frozenset[str]:
+    def _split_list(cls, value: str | frozenset[str]) -> frozenset[str]:
         if isinstance(value, str):
             return frozenset(word.strip() for word in value.split(",") if word.strip())
         return value
 
     @field_validator("accept_missing", mode="after")
     @classmethod
-    def _known(cls, value: frozenset[str]) -> frozenset[str]:
+    def _check_controls(cls, value: frozenset[str]) -> frozenset[str]:
         if unknown := sorted(value - set(CONTROL_NAMES)):
             known = ", ".join(CONTROL_NAMES)
             raise ValueError(f"there is no control called {', '.join(unknown)}: the controls are {known}")
@@ -372,19 +372,19 @@ class Settings(BaseSettings):
 
     @field_validator("trusted_proxies", mode="after")
     @classmethod
-    def _addresses(cls, value: frozenset[str]) -> frozenset[str]:
+    def _check_networks(cls, value: frozenset[str]) -> frozenset[str]:
         for address in value:
-            ip_network(address, strict=False)  # the message of its ValueError names the wrong address
+            ip_network(address, strict=False)  # its ValueError names the invalid address
         return value
 
     @field_validator("webhook_hosts", mode="after")
     @classmethod
-    def _hosts(cls, value: frozenset[str]) -> frozenset[str]:
+    def _normalise_hosts(cls, value: frozenset[str]) -> frozenset[str]:
         return frozenset(str(Address.parse(each)) for each in value)
 
     @field_validator("site_url", mode="after")
     @classmethod
-    def _site(cls, value: str | None) -> str | None:
+    def _check_site_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
         if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+/?", value):
@@ -393,7 +393,7 @@ class Settings(BaseSettings):
 
     @field_validator("source_url", "package_url", mode="after")
     @classmethod
-    def _download(cls, value: str | None) -> str | None:
+    def _check_download_url(cls, value: str | None) -> str | None:
         # Visitors copy this address into a shell.
         if value is not None and not re.fullmatch(
             r"https?://[A-Za-z0-9.:\[\]-]+/[A-Za-z0-9._~/%+@=:#-]*", value
@@ -405,13 +405,13 @@ class Settings(BaseSettings):
 
     @field_validator("mail_from", mode="after")
     @classmethod
-    def _sender(cls, value: str | None) -> str | None:
+    def _check_sender(cls, value: str | None) -> str | None:
         if value is not None and not re.fullmatch(r"[!-?A-~]+@[A-Za-z0-9.-]+", value):
             raise ValueError("must be an email address, such as kaiten@arena.example")
         return value
 
     @model_validator(mode="after")
-    def _mail_is_complete(self) -> Self:
+    def _check_mail(self) -> Self:
         if self.smtp_address is not None and (self.mail_from is None or self.site_url is None):
             raise ValueError("ARENA_SMTP_ADDRESS also needs ARENA_MAIL_FROM and ARENA_SITE_URL")
         if self.smtp_user is not None and self.smtp_security is SmtpSecurity.NONE:
@@ -468,14 +468,16 @@ def check_names(names: Iterable[str]) -> None:
     ours = {name for name in names if name.upper().startswith(_PREFIX)}
     wrong = sorted(name for name in ours if name.upper() not in known | OTHER_VARIABLES)
     if wrong:
-        raise WrongSettings(" ".join(_wrong_name(name, sorted(known | OTHER_VARIABLES)) for name in wrong))
+        raise WrongSettings(
+            " ".join(_unknown_name_text(name, sorted(known | OTHER_VARIABLES)) for name in wrong)
+        )
 
 
-_ALIKE: Final = 0.75
+_MIN_SIMILARITY: Final = 0.75
 """Minimum similarity of two names for a suggestion. It is high, since half of a short name is `ARENA_`."""
 
 
-def _wrong_name(name: str, known: list[str]) -> str:
-    nearest = get_close_matches(name.upper(), known, n=1, cutoff=_ALIKE)
+def _unknown_name_text(name: str, known: list[str]) -> str:
+    nearest = get_close_matches(name.upper(), known, n=1, cutoff=_MIN_SIMILARITY)
     meant = f"Did you mean {nearest[0]}?" if nearest else "Unset it."
     return f"{name}: no such setting. {meant} docs/settings.md lists all settings."

@@ -28,10 +28,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """The process's task."""
 
     archive: int  # descriptor of the archive, open for reading
-    scratch: int  # descriptor of an empty unnamed file for the decompressed archive
+    scratch: int  # descriptor of an empty, unnamed file for the decompressed archive
     output: int  # descriptor of an empty file for the layers
     platform: Platform  # which of the archive's images to choose
-    uid: int | None  # user and group to switch to; None to keep the present ones
+    uid: int | None  # user and group to switch to; None to keep the current ones
     limits: IntakeLimits  # limits on the archive and on the process
 
 

@@ -74,7 +74,7 @@ def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) ->
         raise Rejected(f"the image has more than {most} layers: merge RUN and COPY steps in its Dockerfile")
     if len(files) != len(config.rootfs.diff_ids):
         raise Rejected(
-            f"the archive names {len(files)} layers, but the image's configuration lists "
+            f"the archive has {len(files)} layers, but the image's configuration lists "
             f"{len(config.rootfs.diff_ids)}: save the image again"
         )
     return FoundImage(
@@ -177,7 +177,7 @@ class Search:
         for layer in manifest.layers:
             _check_layer(layer)
             if self._archive.size(layer.file) != layer.size:
-                raise _altered(layer)
+                raise _digest_mismatch(layer)
         return pair(config, [(layer.file, layer.digest) for layer in manifest.layers], self._limits.layers)
 
     def _images(self, index: Index) -> list[tuple[Manifest, ImageConfig]]:
@@ -213,10 +213,10 @@ class Search:
     def _document(self, descriptor: Descriptor, kind: type[_Document]) -> _Document:
         self._read += 1
         if self._read > MAX_READ:
-            raise Rejected(f"the archive's indexes name more than {MAX_READ} documents: save only one image")
+            raise Rejected(f"the archive's indexes list more than {MAX_READ} documents: save only one image")
         document = self._archive.document(descriptor.file)
         if len(document) != descriptor.size or hashlib.sha256(document).hexdigest() != descriptor.digest[7:]:
-            raise _altered(descriptor)
+            raise _digest_mismatch(descriptor)
         return parse(document, kind, descriptor.file)
 
 
@@ -232,7 +232,7 @@ def _check_layer(layer: Descriptor) -> None:
         )
 
 
-def _altered(descriptor: Descriptor) -> Rejected:
+def _digest_mismatch(descriptor: Descriptor) -> Rejected:
     return Rejected(
         f"{descriptor.file} doesn't match its digest: it was damaged in transit; "
         "save the image and submit the archive again"

@@ -18,7 +18,7 @@ class TarWriter:
 
     Owner and group become root, since bots run as a user that owns nothing. Setuid and setgid bits and
     extended attributes, including file capabilities, are dropped. Modification times are kept, because
-    Python uses a module's time to check whether its compiled form is up to date.
+    Python uses a module's to check whether its compiled form is up to date.
     """
 
     def __init__(self, sink: BinaryIO, allowance: ByteBudget) -> None:
@@ -76,7 +76,7 @@ class TarWriter:
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
 _MOUNT_PARENTS: Final = (("run",), ("run", "arena-init"))
-_OTHER_MARKS: Final = ".wh..wh."
+_STORAGE_DRIVER_PREFIX: Final = ".wh..wh."
 """Prefix of an old storage driver's private files."""
 
 
@@ -119,8 +119,8 @@ class LayerWriter:
         if not parts and member.kind is not Kind.FOLDER:
             raise Rejected("the root of a layer is not a folder: save the image again")
         below_mount = len(parts) > 1 and parts[0] in MOUNTED
-        foreign_mark = any(part.startswith(_OTHER_MARKS) and part != _OPAQUE for part in parts)
-        return bool(parts) and not below_mount and not foreign_mark
+        is_private = any(part.startswith(_STORAGE_DRIVER_PREFIX) and part != _OPAQUE for part in parts)
+        return bool(parts) and not below_mount and not is_private
 
     def _write_member(
         self, tar: TarWriter, reader: TarReader, member: TarMember, parts: Parts, what: str

@@ -62,7 +62,7 @@ def shown(name: str) -> str:
 
 _WHAT: Final = "the archive"
 _HOW: Final = "send what `docker save IMAGE` writes, plain or compressed with gzip"
-_OTHERS: Final = {
+_OTHER_COMPRESSIONS: Final = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\xfd7zXZ": "xz",
     b"BZh": "bzip2",
@@ -151,7 +151,7 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
     begin = os.pread(descriptor, 8, 0)
     if not begin:
         raise Rejected(f"the archive is empty: {_HOW}")
-    for magic, name in _OTHERS.items():
+    for magic, name in _OTHER_COMPRESSIONS.items():
         if begin.startswith(magic):
             raise Rejected(f"the archive is compressed with {name}: {_HOW}")
     if not begin.startswith(GZIP):

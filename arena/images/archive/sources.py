@@ -12,9 +12,9 @@ CHUNK: Final = 256 * 1024
 GZIP: Final = b"\x1f\x8b"
 _GZIP_CHUNK: Final = 16 * 1024
 """Smaller than ``CHUNK``, because zlib copies its unused input at the end of each member."""
-_ALWAYS_BYTES: Final = 16 * 1024 * 1024
+_UNCHECKED_BYTES: Final = 16 * 1024 * 1024
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
-_ENDS_EARLY: Final = "the archive ends early: it was cut off in transit; submit it again"
+_TRUNCATED: Final = "the archive ends early: it was cut off in transit; submit it again"
 
 
 class Source(Protocol):
@@ -40,7 +40,7 @@ class Window:
             return b""
         chunk = os.pread(self._descriptor, wanted, self._offset)
         if not chunk:
-            raise Rejected(_ENDS_EARLY)
+            raise Rejected(_TRUNCATED)
         self._offset += len(chunk)
         self._left -= len(chunk)
         return chunk
@@ -56,12 +56,12 @@ class Gunzip:
         self._source = source
         self._what = what
         self._limits = limits
-        self._fetched = 0
-        self._given = 0
+        self._consumed = 0
+        self._produced = 0
         self._members = 0
         self._engine = zlib.decompressobj(_GZIP_WINDOW)
         self._waiting = b""
-        self._begun = False
+        self._in_member = False
 
     def read(self, size: int) -> bytes:
         """Return up to ``size`` bytes.
@@ -78,21 +78,21 @@ class Gunzip:
                     f"{self._what}: the gzip stream is damaged ({error}); "
                     "save the image and submit the archive again"
                 ) from error
-            self._begun = True
+            self._in_member = True
             if self._engine.eof:
                 self._members += 1
                 self._waiting = self._engine.unused_data.lstrip(b"\0")
                 self._engine = zlib.decompressobj(_GZIP_WINDOW)
-                self._begun = False
+                self._in_member = False
             else:
                 self._waiting = self._engine.unconsumed_tail
-            self._given += len(chunk)
+            self._produced += len(chunk)
             self._check()
             if chunk:
                 return chunk
 
     def _check(self) -> None:
-        if self._given > max(_ALWAYS_BYTES, self._limits.expansion * self._fetched):
+        if self._produced > max(_UNCHECKED_BYTES, self._limits.expansion * self._consumed):
             raise Rejected(
                 f"{self._what}: the gzip stream expands to more than {self._limits.expansion} times "
                 "its size; leave out files that consist of one repeated byte"
@@ -106,12 +106,12 @@ class Gunzip:
     def _refill(self) -> bool:
         """Fetch more compressed data. Return False at the end of the source."""
         while chunk := self._source.read(_GZIP_CHUNK):
-            self._fetched += len(chunk)
+            self._consumed += len(chunk)
             # Between members, zeros are padding.
-            self._waiting = chunk if self._begun else chunk.lstrip(b"\0")
+            self._waiting = chunk if self._in_member else chunk.lstrip(b"\0")
             if self._waiting:
                 return True
-        if self._begun:
+        if self._in_member:
             raise Rejected(
                 f"{self._what}: the gzip stream ends early; save the image and submit the archive again"
             )

@@ -129,7 +129,7 @@ class TarReader:
         flag = header[156:157]
         kind = _KINDS.get(flag)
         if kind is None:
-            what = "a sparse file" if flag == b"S" else f"a member of the kind {flag!r}"
+            what = "a sparse file" if flag == b"S" else f"a member of type {flag!r}"
             raise Rejected(f"{self._what}: it has {what}, but only files, folders and links are allowed")
         name = extended.get(b"path", _header_name(header))
         if kind is Kind.FILE and name.endswith(b"/"):

@@ -28,7 +28,7 @@ _MUST_BE_FILES: Final = ("etc/hosts", "etc/hostname", "etc/resolv.conf")
 
 _ACCOUNTS: Final = ("etc/passwd", "etc/group")
 _MAX_PATH_BYTES: Final = 2048
-"""Limit of a resolved path. Linux's limit is 4096, and the engine adds a prefix."""
+"""Limit on the length of a resolved path. Linux's limit is 4096, and the engine adds a prefix."""
 
 
 class Node:
@@ -38,7 +38,7 @@ class Node:
 
     def __init__(self, kind: Kind, layer: int, *, size: int = 0, target: str = "") -> None:
         self.kind = kind
-        self.layer = layer  # the number of the layer that wrote it last
+        self.layer = layer  # the number of the layer that last wrote it
         self.size = size
         self.target = target
         self.children: dict[str, Node] = {}
@@ -106,7 +106,7 @@ class Tree:
         folder = self._folder_of(parts, "")
         old = folder.children.get(parts[-1])
         if (folder, parts[-1]) in self._removed or (old is not None and old.layer == self._layer):
-            raise _twice(parts)
+            raise _duplicate(parts)
         self._removed.add((folder, parts[-1]))
         folder.children.pop(parts[-1], None)
 
@@ -121,7 +121,7 @@ class Tree:
             )
         folder = self._folder_of((*parts, ""), "")
         if (folder, "") in self._removed:
-            raise _twice(parts)
+            raise _duplicate(parts)
         self._removed.add((folder, ""))
         folder.children = {name: node for name, node in folder.children.items() if node.layer == self._layer}
 
@@ -177,7 +177,7 @@ class Tree:
                 )
 
     def _check_accounts(self, path: str) -> None:
-        """Check a file that the engine reads before it starts a container. A bad one makes the start fail."""
+        """Check a file that the engine reads before it starts a container. A bad one prevents the start."""
         where, node = self.resolve(path)
         if where[:1] and where[0] in MOUNTED:
             raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
@@ -228,7 +228,7 @@ class Tree:
         for part in parts[:-1]:
             child = node.children.get(part)
             if (node, part) in self._removed:
-                raise _twice(parts)
+                raise _duplicate(parts)
             if child is None:
                 self._count.spend(1)
                 child = node.children[part] = Node(Kind.FOLDER, self._layer)
@@ -244,11 +244,11 @@ class Tree:
     def _put(self, folder: Node, parts: Parts, node: Node) -> None:
         old = folder.children.get(parts[-1])
         if (folder, parts[-1]) in self._removed or (old is not None and old.layer == self._layer):
-            raise _twice(parts)
+            raise _duplicate(parts)
         folder.children[parts[-1]] = node
 
 
-def _twice(parts: Parts) -> Rejected:
+def _duplicate(parts: Parts) -> Rejected:
     return Rejected(
         f"a layer has {shown('/'.join(parts))} twice: build the image with docker build, and save it again"
     )

@@ -31,8 +31,8 @@ class Recipe:
     folder: Path  # contains the Dockerfile and the pins
     pins: tuple[str, ...]  # files in the folder that pin the packages
     packages: str  # a description of the packages, for progress messages
-    # Takes the recipe's folder, the processor in the engine's terms, and a new folder that receives the
-    # pinned packages.
+    # Takes the recipe's folder, the engine's name for its architecture, and a new folder for the pinned
+    # packages.
     fetch: Callable[[Path, str, Path], None]
     # The name of that new folder in the build context. If the recipe's folder already contains a folder with
     # this name, as for the server's image, that folder is used unchanged.
@@ -90,9 +90,9 @@ _OPTIONS = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-u
 
 
 def fetch_modules(folder: Path, target: Path) -> None:
-    """Unpack a folder's pinned packages (NPM_PINS), each checked against its hash. They run on any processor.
+    """Unpack a folder's pinned packages (NPM_PINS), each checked against its hash.
 
-    Raises ImageError.
+    They run on any architecture. Raises ImageError.
     """
     npm = shutil.which("npm")
     if npm is None:
@@ -214,8 +214,8 @@ def _gather(client: docker.DockerClient, recipe: Recipe, target: Path, say: Say)
         return ensure_parent(client, recipe.parents, say)
     say(f"Fetching {recipe.packages} for {recipe.language.base_image}")
     machine = str(client.info()["Architecture"])
-    with ThreadPoolExecutor(max_workers=1) as beside:
-        fetched = beside.submit(recipe.fetch, recipe.folder, machine, target)
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        fetched = executor.submit(recipe.fetch, recipe.folder, machine, target)
         parent = ensure_parent(client, recipe.parents, say)
         fetched.result()
     return parent

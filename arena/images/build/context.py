@@ -39,7 +39,7 @@ def build(
     labels: Mapping[str, str],
     arguments: Mapping[str, str],
 ) -> str:
-    """Build the image of a folder with a Dockerfile, without pulls and without network; return its id.
+    """Build the image of a folder with a Dockerfile, without pulling and without a network; return its id.
 
     Raises ImageError if the build failed. The error contains the end of the build's output.
     """
@@ -72,7 +72,7 @@ def build(
 PINS = "requirements.lock"
 
 _PYTHON = "3.11"
-_MACHINES = {  # the engine's name of a processor: the platform of its wheels
+_MACHINES = {  # the engine's name for an architecture: the platform of its wheels
     "x86_64": "x86_64-manylinux_2_28",
     "aarch64": "aarch64-manylinux_2_28",
 }
@@ -83,13 +83,13 @@ def fetch_wheels(
 ) -> None:
     """Unpack the pinned packages for an image's Python, each checked against its hashes.
 
-    ``folder`` contains the lock file ``pins``; ``machine`` is the processor in the engine's terms. ``tools``
-    is the lock file of the build tools for packages without a wheel; None if all have wheels. Raises
-    ImageError.
+    ``folder`` contains the lock file ``pins``; ``machine`` is the engine's name for its architecture.
+    ``tools`` is the lock file of the build tools for packages without a wheel; None if all have wheels.
+    Raises ImageError.
     """
     if machine not in _MACHINES:
         raise ImageError(
-            f"Images can't be built for the processor {machine}: use a host with {' or '.join(_MACHINES)}"
+            f"Images can't be built for the architecture {machine}: use a host with {' or '.join(_MACHINES)}"
         )
     lock = folder / pins
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
@@ -102,7 +102,7 @@ def fetch_wheels(
     if done.returncode:
         raise ImageError(
             f"uv could not fetch the packages of {lock} (is the package index reachable? is uv in this "
-            f"environment? `make setup` puts it there):\n{done.stderr.strip()}"
+            f"environment? `make setup` installs it):\n{done.stderr.strip()}"
         )
 
 
@@ -112,7 +112,7 @@ _LABEL = "kaiten.bot"
 def build_bot_image(client: docker.DockerClient, folder: Path) -> str:
     """Build the image `kaiten/bot-<folder's name>:latest` and return its id.
 
-    Nothing is pulled and the steps have no network. The engine's layer cache makes repeated builds fast; the
+    Nothing is pulled, and the steps have no network. The engine's layer cache makes repeated builds fast; the
     id stays the same if nothing has changed.
 
     ``folder`` contains a Dockerfile, usually `FROM kaiten/bot-base-python`. Raises ImageError.

@@ -44,10 +44,10 @@ for package in "$1"/var/cache/apt/archives/*.deb; do
     dpkg-deb --field "$package" >"$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$package" Package)"
 done
 """
-# Tools that make SBOMs find the packages in status.d, as in distroless images.
+# SBOM tools find the packages in status.d, as in distroless images.
 _LABEL = "kaiten.recipe"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-_NEEDED = ("mmdebstrap", "debian-archive-keyring")
+_TOOLS = ("mmdebstrap", "debian-archive-keyring")
 _BOOTSTRAP_SECONDS = 900
 _LOCK_SECONDS = 120  # for other programs that use apt-get or dpkg
 _TAIL_LINES = 25
@@ -134,12 +134,12 @@ def _require_mmdebstrap(parents: Parents, say: Say) -> None:
     if os.geteuid() != 0 or not _is_debian():
         raise ImageError(
             f"The engine could not pull {parents.official}. Building the image from Debian packages instead "
-            f"requires {' and '.join(_NEEDED)}. Give the engine access to the registry or, on Debian or "
-            f"Ubuntu, run: sudo apt-get install {' '.join(_NEEDED)}"
+            f"requires {' and '.join(_TOOLS)}. Give the engine access to the registry or, on Debian or "
+            f"Ubuntu, run: sudo apt-get install {' '.join(_TOOLS)}"
         )
-    say(f"Installing {' and '.join(_NEEDED)} with apt-get, to make {parents.debian_image}")
+    say(f"Installing {' and '.join(_TOOLS)} with apt-get, to make {parents.debian_image}")
     _update_lists()
-    _apt_get("install", "--yes", "--no-install-recommends", *_NEEDED)
+    _apt_get("install", "--yes", "--no-install-recommends", *_TOOLS)
 
 
 def _is_debian() -> bool:
@@ -150,7 +150,7 @@ def _is_debian() -> bool:
 
 
 def _update_lists() -> None:
-    """Update the package lists, once no other program updates them: apt-get waits only for dpkg's lock."""
+    """Update the package lists once no other program is doing so: apt-get waits only for dpkg's lock."""
     last = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -209,7 +209,7 @@ def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Pa
     Raises ImageError if neither the registry nor Debian worked.
     """
     if not is_present(client, parents):
-        if image := _recorded(client, parents, say) or _record(client, parents, say):
+        if image := _recorded(client, parents, say) or _pull_and_record(client, parents, say):
             return Parent(image=parents.recorded, digest=_digest(image), arguments=parents.official_arguments)
         bootstrap(client, parents, say)
     made = client.images.get(parents.debian_image)
@@ -228,7 +228,7 @@ def _recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image 
     return image
 
 
-def _record(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
+def _pull_and_record(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
     image = _find(client, parents.official) or _pull(client, parents.official, say)
     if image:
         repository, tag = parents.recorded.split(":")

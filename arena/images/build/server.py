@@ -19,7 +19,7 @@ SERVER_IMAGE = "localhost/kaiten/server:latest"
 
 _FOLDERS = ("arena", "bots", "docs", "proto", "web")
 _CACHES = ("__pycache__", "node_modules")
-_MARK = "pyproject.toml"  # marks a source tree, in which the arena looks for sample bots
+_ROOT_MARKER = "pyproject.toml"  # marks a source tree, in which the arena looks for sample bots
 _DOCKERFILE = "deploy/Dockerfile"
 _CLUSTER_PINS = "requirements-cluster.lock"  # includes a cluster's dependencies
 
@@ -37,7 +37,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
             "run this in a checkout"
         )
     try:
-        stand = ensure_parent(client, PYTHON_PARENTS, say)
+        parent = ensure_parent(client, PYTHON_PARENTS, say)
         machine = str(client.info()["Architecture"])
     except (DockerException, RequestException) as error:
         raise ImageError(f"the Docker engine could not build {SERVER_IMAGE}: {error}") from error
@@ -50,13 +50,13 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
         project = context / "project"
         for folder in _FOLDERS:
             shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns(*_CACHES))
-        shutil.copy(checkout / _MARK, project)
+        shutil.copy(checkout / _ROOT_MARKER, project)
         recipe = python_recipe()
         inside = project / "bots" / recipe.folder.name
         recipe.fetch(inside, machine, inside / recipe.packed)
         say(f"Building {SERVER_IMAGE}")
-        labels = {PARENT_LABEL: stand.digest}
-        arguments = {"PARENT": stand.image}
+        labels = {PARENT_LABEL: parent.digest}
+        arguments = {"PARENT": parent.image}
         return build(client, context, tag=SERVER_IMAGE, labels=labels, arguments=arguments)
 
 
@@ -85,13 +85,13 @@ def build_database_image(client: docker.DockerClient, say: Say = ignore) -> str:
             f"{DATABASE_IMAGE} is built from a checkout, but there is no {recipe}: run this in a checkout"
         )
     try:
-        stand = ensure_parent(client, _PARENTS, say)
+        parent = ensure_parent(client, _PARENTS, say)
     except (DockerException, RequestException) as error:
         raise ImageError(f"the Docker engine could not build {DATABASE_IMAGE}: {error}") from error
     with tempfile.TemporaryDirectory(prefix="kaiten-database-") as name:
         context = Path(name, "context")
         shutil.copytree(recipe, context)
         say(f"Building {DATABASE_IMAGE}")
-        labels = {PARENT_LABEL: stand.digest}
-        arguments = {"PARENT": stand.image}
+        labels = {PARENT_LABEL: parent.digest}
+        arguments = {"PARENT": parent.image}
         return build(client, context, tag=DATABASE_IMAGE, labels=labels, arguments=arguments)

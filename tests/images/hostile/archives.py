@@ -204,7 +204,7 @@ _MANIFESTS = (
     ),
     _files("layers that are missing", lambda: _manifest(Layers=["a", "b"]), "lacks 'a'", archive(_DRAFT)),
     _files("no layers", lambda: _manifest(Layers=[]), "no layers", archive(_DRAFT)),
-    _files("fewer layers than named", lambda: old_docker(replace(_DRAFT, diff_ids=["x"])), "names 2 layers"),
+    _files("fewer layers than named", lambda: old_docker(replace(_DRAFT, diff_ids=["x"])), "has 2 layers"),
     _files(
         "layers of another image",
         lambda: old_docker(replace(_DRAFT, diff_ids=["x", "y"])),

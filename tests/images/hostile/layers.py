@@ -112,7 +112,7 @@ _KINDS = (
     in_layer("a terminal", header(b"tty", kind=b"3"), refused="a device or a pipe"),
     in_layer("a named pipe", header(b"pipe", kind=b"6"), refused="a device or a pipe"),
     in_layer("a disk where devices are", header(b"dev/sda", kind=b"4"), harmless=_no_devices),
-    in_layer("a kind of file that no tar has", header(b"socket", kind=b"s"), refused="kind b's'"),
+    in_layer("a kind of file that no tar has", header(b"socket", kind=b"s"), refused="type b's'"),
     in_layer("GNU's sparse file", header(b"hole", kind=b"S"), refused="sparse"),
     in_layer(
         "a sparse file by pax", pax((b"GNU.sparse.realsize", b"9" * 15)), file(b"hole"), refused="sparse"
@@ -165,7 +165,7 @@ _HEADERS = (
     ),
     in_layer("a path for all that follows", pax((b"path", b"/etc"), kind=b"g"), refused="global header"),
     in_layer(
-        "extended headers without end", *[pax((b"comment", b"x"))] * 50, file(b"x"), refused="kind b'x'"
+        "extended headers without end", *[pax((b"comment", b"x"))] * 50, file(b"x"), refused="type b'x'"
     ),
     in_layer("nothing after an extended header", pax((b"path", b"x")), refused="without the member"),
     in_layer("an empty header between two", bytes(BLOCK), file(b"x"), refused="empty header"),
