@@ -1,4 +1,4 @@
-"""Accounts: registration, sessions, tokens, deletion, and operators' actions. Needs no web and no Docker.
+"""Accounts: registration, sessions, tokens, deletion, operators' actions. Needs neither the site nor Docker.
 
 accounts = open_accounts(store, settings.registration)
 checked = accounts.sessions.check("ann", "…")

@@ -174,7 +174,7 @@ class OperatorActions:
         self._people.reset_quota(account.id, entry)
 
     def invite(self, who: str, days: int) -> str:
-        """Create an invitation for one account and return its secret. It expires after ``days``."""
+        """Create an invitation for one account, valid for ``days``, and return its secret."""
         secret = self._sources.new_secret()
         now = self._sources.now()
         entry = self._entry(who, "invite", detail=f"for {days} days")
@@ -190,7 +190,7 @@ class OperatorActions:
         return self._people.accounts()
 
     def audit(self, limit: int, account: str | None = None) -> Sequence[AuditEntry]:
-        """Return the latest audit entries, oldest first; optionally only those by or on an account."""
+        """Return the latest audit entries, oldest first; optionally only those by or about an account."""
         return self._people.audit(limit, account)
 
     def _find(self, name: str) -> KnownAccount:
@@ -237,13 +237,13 @@ class Accounts:
 def open_accounts(store: Store, mode: RegistrationMode) -> Accounts:
     """Create the services with the real clock, real secrets and strong hashes.
 
-    Not in :mod:`arena.app`, because the site needs it without Docker.
+    Not in :mod:`arena.app`, because the site, which runs without Docker, calls it.
     """
     return Accounts.for_store(store, mode, real_sources(), strong_hasher())
 
 
 def real_sources() -> Sources:
-    """Return the real clock and real secrets."""
+    """Return the real clock and a source of real secrets."""
     return Sources(
         now=lambda: datetime.now(UTC),
         new_secret=lambda: secrets.token_urlsafe(_SECRET_BYTES),

@@ -1,4 +1,4 @@
-"""Browser sessions and API tokens, and the audit entries of their use.
+"""Browser sessions and API tokens, and the audit entries for their use.
 
 A session is an opaque secret in a cookie; the store has everything else. Tokens have scopes, expire, can be
 revoked, and are shown only once.
@@ -44,7 +44,7 @@ class Visit(StrEnum):
 
 
 def by_account(at: datetime, what: Visit, account: str, address: str, detail: str = "") -> NewAuditEntry:
-    """Return the entry for an action of a user who is logged in or logging in."""
+    """Return the entry for an action by a user who is logged in or logging in."""
     return NewAuditEntry(at=at, who=account, what=what, detail=detail, address=address)
 
 
@@ -80,8 +80,8 @@ MAX_IDLE: Final = timedelta(days=7)
 KNOWN_BROWSER_TIME: Final = timedelta(days=180)
 """Time after a login during which the browser is known to the account."""
 
-_SEEN_EVERY: Final = timedelta(minutes=10)
-_BROWSER: Final = 200
+_SEEN_INTERVAL: Final = timedelta(minutes=10)
+_MAX_BROWSER_LENGTH: Final = 200
 
 
 class Sessions:
@@ -137,7 +137,12 @@ class Sessions:
         secret = self._sources.new_secret()
         with unless_changed():
             self._credentials.open_session(
-                NewSession(account=account.id, hash=hash_of(secret), browser=browser[:_BROWSER], created=now),
+                NewSession(
+                    account=account.id,
+                    hash=hash_of(secret),
+                    browser=browser[:_MAX_BROWSER_LENGTH],
+                    created=now,
+                ),
                 password=checked.password,
                 instead_of=None if instead_of is None else hash_of(instead_of),
                 entry=by_account(now, Visit.LOG_IN, account.name, address),
@@ -145,12 +150,12 @@ class Sessions:
         return secret
 
     def find(self, secret: str) -> OpenSession | None:
-        """Return the open session of a secret, or None."""
+        """Return the open session with this secret, or None."""
         found = self._credentials.session(hash_of(secret))
         now = self._sources.now()
         if found is None or _has_ended(found, now):
             return None
-        if now - found.seen >= _SEEN_EVERY:
+        if now - found.seen >= _SEEN_INTERVAL:
             self._credentials.session_seen(found.id, now)
         return found
 
@@ -179,7 +184,7 @@ class Sessions:
         return self._sources.now() < made_at + KNOWN_BROWSER_TIME
 
     def end(self, secret: str) -> None:
-        """End the session of a secret."""
+        """End the session with this secret."""
         self._credentials.end_session(hash_of(secret))
 
     def of(self, account: KnownAccount) -> tuple[OpenSession, ...]:
@@ -193,7 +198,7 @@ class Sessions:
         return self._credentials.end_session_of(account.id, session)
 
     def _account(self, name: str) -> StoredPassword | None:
-        """Return the account with this name; None if there is none, or it can't be a name."""
+        """Return the account with this name; None if there is none, or the name is invalid."""
         try:
             check_name(name, "account")
         except WrongName:
@@ -225,8 +230,8 @@ MAX_DAYS: Final = 366
 MAX_TOKENS: Final = 20
 NAME_LENGTH: Final = 60
 
-_SHOWN: Final = len(PREFIX) + 4
-_USED_EVERY: Final = timedelta(minutes=1)
+_SHOWN_LENGTH: Final = len(PREFIX) + 4
+_USED_INTERVAL: Final = timedelta(minutes=1)
 
 
 def scopes_of(role: Role) -> frozenset[Scope]:
@@ -267,15 +272,15 @@ class Tokens:
         TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or not allowed; or
         WrongCredentials if ``by`` is no longer valid.
         """
-        name = _clean(name)
+        name = _clean_token_name(name)
         parent = by if isinstance(by, Bearer) else None
-        may = scopes_of(account.role) if parent is None else parent.scopes
+        allowed = scopes_of(account.role) if parent is None else parent.scopes
         if not name:
             raise TokenRefused("give the token a name, such as the name of the machine that will use it")
         if not scopes:
             raise TokenRefused("choose at least one scope for the token")
-        if beyond := sorted(set(scopes) - may):
-            raise TokenRefused(f"this account or token lacks these scopes: {', '.join(beyond)}")
+        if excess := sorted(set(scopes) - allowed):
+            raise TokenRefused(f"this account or token lacks these scopes: {', '.join(excess)}")
         if not 1 <= days <= MAX_DAYS:
             raise TokenRefused(
                 f"a token can be valid for 1 to {MAX_DAYS} days: choose a number in this range"
@@ -286,7 +291,7 @@ class Tokens:
         new = NewApiToken(
             account=account.id,
             name=name,
-            prefix=secret[:_SHOWN],
+            prefix=secret[:_SHOWN_LENGTH],
             hash=hash_of(secret),
             scopes=tuple(sorted(set(scopes))),
             created=now,
@@ -311,7 +316,7 @@ class Tokens:
         if found is None or not found[0].works(now):
             return None
         token, account = found
-        if token.last_used is None or now - token.last_used >= _USED_EVERY:
+        if token.last_used is None or now - token.last_used >= _USED_INTERVAL:
             self._credentials.token_used(token.id, now)
         known = frozenset(Scope(scope) for scope in token.scopes)
         return Bearer(account=account, token=token, scopes=known & scopes_of(account.role))
@@ -328,6 +333,6 @@ class Tokens:
         return self._credentials.revoke_token(account.id, token, now, entry=entry)
 
 
-def _clean(name: str) -> str:
+def _clean_token_name(name: str) -> str:
     seen = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
     return " ".join(seen.split())[:NAME_LENGTH]

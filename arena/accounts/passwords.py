@@ -14,14 +14,14 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from arena.accounts.errors import Busy, PasswordRefused
 
 _MAX_CONCURRENT: Final = 2
-_WAITING: Final = 8
+_MAX_WAITING: Final = 8
 
 
 def strong_hasher() -> PasswordHasher:
     """Return argon2id with the second recommended option of RFC 9106: 64 MiB, three passes.
 
     It uses one lane instead of four, to leave the cores of a small machine to the bots. A hash takes about
-    0.15 s on a core of 2020; two hashes in parallel take 128 MiB.
+    0.15 s on a CPU core from 2020; two hashes in parallel take 128 MiB.
     """
     return PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=1, hash_len=32, salt_len=16)
 
@@ -34,9 +34,9 @@ class Passwords:
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
-        self._working = BoundedSemaphore(_MAX_CONCURRENT)
-        self._places = BoundedSemaphore(_MAX_CONCURRENT + _WAITING)
-        # Passwords for unknown names are checked against this, so that they take as long as for known names.
+        self._hashing = BoundedSemaphore(_MAX_CONCURRENT)
+        self._callers = BoundedSemaphore(_MAX_CONCURRENT + _MAX_WAITING)
+        # Passwords for unknown names are checked against this, so that checks for all names take as long.
         self._decoy = _decoy(hasher)
 
     def hash(self, password: str) -> str:
@@ -62,17 +62,17 @@ class Passwords:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        if not self._places.acquire(blocking=False):
+        if not self._callers.acquire(blocking=False):
             raise Busy("too many people are logging in: try again in a few seconds")
         try:
-            with self._working:
+            with self._hashing:
                 yield
         finally:
-            self._places.release()
+            self._callers.release()
 
 
 def _decoy(hasher: PasswordHasher) -> str:
-    """Return a random hash that matches no known password. Hashing a password would slow every start."""
+    """Return a random hash that matches no known password. Hashing a password would slow down every start."""
     salt, digest = (
         b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
     )
@@ -86,14 +86,15 @@ def encoded(text: str) -> bytes:
 
 
 MIN_LENGTH: Final = 8
-"""Minimum number of characters: ASVS 5.0, 6.2.1. The pages show that ASVS recommends 15 or more."""
+"""Minimum number of characters: ASVS 5.0, 6.2.1. ASVS recommends 15 or more, and so do the pages."""
 
 MAX_LENGTH: Final = 256
 
 _WORDS: Final = ("kaiten", "sushi", "arena", "chopsticks", "password", "passwort", "qwertyui")
 """Words that attackers would try first. A password that is little more than one of them is refused."""
 
-_MORE: Final = 4
+_MIN_EXTRA_CHARACTERS: Final = 4
+_MIN_DISTINCT_CHARACTERS: Final = 3
 
 
 def check_new_password(password: str, name: str) -> None:
@@ -108,20 +109,20 @@ def check_new_password(password: str, name: str) -> None:
     if len(password) > MAX_LENGTH:
         raise PasswordRefused(f"use at most {MAX_LENGTH} characters for the password")
     folded = password.lower()
-    if folded in _common():
+    if folded in _common_passwords():
         raise PasswordRefused("this is one of the most common passwords: choose another")
     for word in (name.lower(), *_WORDS):
-        if word in folded and len(folded) - len(word) < _MORE:
+        if word in folded and len(folded) - len(word) < _MIN_EXTRA_CHARACTERS:
             raise PasswordRefused(
                 "this password is little more than the account's name or a word from this site, so it is "
                 "easy to guess: choose another"
             )
-    if len(set(folded)) <= _MORE // 2:
+    if len(set(folded)) < _MIN_DISTINCT_CHARACTERS:
         raise PasswordRefused("this password repeats one or two characters: choose another")
 
 
 @cache
-def _common() -> frozenset[str]:
+def _common_passwords() -> frozenset[str]:
     """Return the most common passwords."""
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - large, and only a new password needs it
 

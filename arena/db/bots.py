@@ -305,7 +305,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
         }
         bot = connection.execute(insert(BotRow).values(values).returning(*BotRow.__table__.columns)).one()
     elif (bot.author, bot.house) != (new.author, new.house) or bot.account_id not in {None, new.account}:
-        raise BotTaken(f"the name {new.bot} belongs to a bot of {bot.author}: choose another")
+        raise BotTaken(f"the name {new.bot} belongs to a bot by {bot.author}: choose another")
     elif bot.state == BotState.DISQUALIFIED:
         raise BotDisqualified(disqualified(new.bot, bot.reason))
     elif bot.account_id != new.account:

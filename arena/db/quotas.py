@@ -210,7 +210,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
     if known is None:
         taken_names.check_bot(connection, bot, account)
     elif not known.is_of(author, account):
-        raise BotTaken(f"the name {bot} belongs to a bot of {known.author}: choose another")
+        raise BotTaken(f"the name {bot} belongs to a bot by {known.author}: choose another")
     if known is not None and known.state is BotState.DISQUALIFIED:
         raise BotDisqualified(bots.disqualified(bot, known.reason))
     other = connection.execute(

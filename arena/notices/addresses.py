@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 _MAX_LENGTH: Final = 500
 _HTTPS: Final = 443
-_PLAIN: Final = re.compile(r"[!-~]+")
-_PORTS: Final = {"https": _HTTPS, "http": 80}
-_UNICAST: Final = IPv6Network("2000::/3")
+_PRINTABLE_ASCII: Final = re.compile(r"[!-~]+")
+_DEFAULT_PORTS: Final = {"https": _HTTPS, "http": 80}
+_GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
 
 _MAIL: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
 """The HTML standard's syntax of an email address, but with a dot in the domain."""
@@ -36,7 +36,7 @@ class WebhookTarget:
     port: int
     path: str  # with the query
     tls: bool
-    named: bool  # whether the operator named the host, so that it may be in any network
+    named: bool  # whether the operator allows the host in any network
 
 
 def check_mail(address: str) -> None:
@@ -50,13 +50,13 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
 
     ``named`` are hosts, ``HOST:PORT``, that the operator allows in any network. Raises SubscriptionRefused.
     """
-    if len(url) > _MAX_LENGTH or not _PLAIN.fullmatch(url):
+    if len(url) > _MAX_LENGTH or not _PRINTABLE_ASCII.fullmatch(url):
         raise SubscriptionRefused(
             f"the address must have at most {_MAX_LENGTH} ASCII characters and no spaces"
         )
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
+        host, port = parts.hostname, parts.port or _DEFAULT_PORTS.get(parts.scheme)
     except ValueError as error:
         raise SubscriptionRefused("the address can't be parsed: check its host and port") from error
     if not host or port is None:
@@ -95,11 +95,11 @@ def resolve(target: WebhookTarget) -> tuple[str, int]:
 
 
 def is_public(address: str) -> bool:
-    """Return True if an address is a public unicast address that contains no address of another network."""
+    """Return True if an address is public and unicast, and embeds no IPv4 address."""
     ip = ip_address(address)
     if isinstance(ip, IPv6Address):
-        # Addresses outside 2000::/3 may contain an IPv4 address, as in ::ffff:0:0/96 and 64:ff9b::/96.
-        return ip.is_global and ip in _UNICAST and ip.sixtofour is None and ip.teredo is None
+        # Addresses outside 2000::/3 may embed an IPv4 address, as in ::ffff:0:0/96 and 64:ff9b::/96.
+        return ip.is_global and ip in _GLOBAL_UNICAST and ip.sixtofour is None and ip.teredo is None
     return ip.is_global and not ip.is_multicast
 
 

@@ -24,19 +24,19 @@ _MAX_CONCURRENT: Final = 8
 """Maximum number of notices to deliver at the same time, one per subscription."""
 
 _ROUND_SECONDS: Final = 6.0
-"""Time limit of a round of deliveries. A delivery takes at most 5 s, unless the system's resolver takes
-longer to find the host; only that delivery's thread then waits."""
+"""Time limit of a round of deliveries. A webhook takes at most 5 s, plus the time to resolve its host's name;
+an email may take longer. After the limit, only the thread of a slow delivery waits."""
 
 _RETRY_BACKOFF: Final = Backoff(first=30, most=6 * 3600, factor=3)
 
 _GIVE_UP_AFTER: Final = timedelta(days=3)
 """A subscription that has failed for this long is switched off."""
 
-_CONFIRM_WITHIN: Final = timedelta(days=7)
+_CONFIRMATION_TIME: Final = timedelta(days=7)
 
 _DELIVERY_SECONDS: Final = 2.0
 _RANKS_SECONDS: Final = 300.0
-"""Intervals of deliveries, and of checks for overtaken bots."""
+"""Intervals between deliveries, and between checks for overtaken bots."""
 
 
 class Deliverer:
@@ -60,26 +60,26 @@ class Deliverer:
 
     def deliver_due(self) -> None:
         """Deliver the notices that are due, at most one per subscription. Raises StoreError."""
-        self._collect()
+        self._remove_finished()
         kinds = [SubscriptionKind.WEBHOOK] + [SubscriptionKind.MAIL] * (self._mailer is not None)
         due = self._store.subscriptions.due(
             self._now(), _MAX_CONCURRENT - len(self._running), kinds=kinds, without=self._running.values()
         )
-        begun = {self._pool.submit(self._deliver, each): each.subscription.id for each in due}
-        self._running |= begun
-        wait(begun, timeout=_ROUND_SECONDS)
-        self._collect()
+        started = {self._pool.submit(self._deliver, each): each.subscription.id for each in due}
+        self._running |= started
+        wait(started, timeout=_ROUND_SECONDS)
+        self._remove_finished()
 
     def check_ranks(self) -> None:
         """Record overtaken bots, and remove email addresses that were never confirmed. Raises StoreError."""
         self._store.held_ranks.compare(self._store.ratings.standings(), self._now())
-        self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRM_WITHIN)
+        self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRMATION_TIME)
 
     def close(self) -> None:
         """End the threads. Call this when no round of deliveries is in progress."""
         self._pool.shutdown()
 
-    def _collect(self) -> None:
+    def _remove_finished(self) -> None:
         """Forget the deliveries that have ended. Raises StoreError if one of them could not be recorded."""
         done = [each for each in self._running if each.done()]
         for each in done:
@@ -91,7 +91,7 @@ class Deliverer:
         try:
             self._send(notice)
         except NotDelivered as error:
-            self._failed(notice, error)
+            self._record_failure(notice, error)
         else:
             self._store.subscriptions.mark_delivered(notice)
             self._metrics.count(notice.subscription.kind, DeliveryOutcome.SENT)
@@ -102,15 +102,20 @@ class Deliverer:
         elif self._mailer is not None:
             self._mailer.send(notice)
 
-    def _failed(self, notice: DueNotice, error: NotDelivered) -> None:
-        now, its = self._now(), notice.subscription
-        since = its.failing_since or now
+    def _record_failure(self, notice: DueNotice, error: NotDelivered) -> None:
+        now, subscription = self._now(), notice.subscription
+        since = subscription.failing_since or now
         gives_up = error.final or (not error.ours and now - since >= _GIVE_UP_AFTER)
-        again = None if gives_up else now + timedelta(seconds=_RETRY_BACKOFF.after(its.failures + 1))
+        again = None if gives_up else now + timedelta(seconds=_RETRY_BACKOFF.after(subscription.failures + 1))
         self._store.subscriptions.mark_failed(notice, str(error), now, again)
-        self._metrics.count(its.kind, DeliveryOutcome.FAILED)
+        self._metrics.count(subscription.kind, DeliveryOutcome.FAILED)
         log = _log.warning if error.ours else _log.info
-        log("notification not delivered", subscription=its.id, kind=its.kind, error=str(error))
+        log(
+            "notification not delivered",
+            subscription=subscription.id,
+            kind=subscription.kind,
+            error=str(error),
+        )
 
 
 @contextmanager

@@ -16,12 +16,12 @@ from arena.platform.settings import Address, Settings, SmtpSecurity
 from arena.platform.speech import visible
 from arena.protocol.news import CONFIRM
 
-_SECONDS: Final = 5.0
+_TIMEOUT_SECONDS: Final = 5.0
 _POLICY: Final = SMTP.clone(max_line_length=900)
-"""With lines of this length, headers with a link are not folded. Some programs don't unfold them."""
+"""With lines of this length, headers with a link are not folded. Some mail programs don't unfold them."""
 
-_PERMANENT: Final = 500
-"""The first code of permanent errors."""
+_PERMANENT_ERROR: Final = 500
+"""The lowest SMTP code of permanent errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +33,14 @@ class Mailer:
     user: str | None
     password: str | None
     sender: str
-    site: str  # the site's address, without a slash at the end
+    site: str  # the site's address, without a trailing slash
     tls: Callable[[], ssl.SSLContext]
 
     def send(self, notice: DueNotice) -> None:
         """Send a notice; return once the server has accepted it. Raises NotDelivered."""
         message = self.compose(notice)
         try:
-            with self._connected() as server:
+            with self._connect() as server:
                 if self.security is SmtpSecurity.STARTTLS:
                     server.starttls(context=self.tls())
                 if self.user is not None:
@@ -49,12 +49,12 @@ class Mailer:
         except smtplib.SMTPRecipientsRefused as error:
             code, text = next(iter(error.recipients.values()))
             why = f"the mail server refused the address: {code} {visible(text.decode(errors='replace'))}"
-            raise NotDelivered(why, final=code >= _PERMANENT) from error
+            raise NotDelivered(why, final=code >= _PERMANENT_ERROR) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
             raise NotDelivered(f"the arena's mail server failed: {visible(str(error))}", ours=True) from error
 
     def compose(self, notice: DueNotice) -> EmailMessage:
-        """Return the mail for a notice."""
+        """Return the email for a notice."""
         news = notice.news
         link = f"{self.site}/mail/{notice.secret}"
         message = EmailMessage(policy=_POLICY)
@@ -73,11 +73,11 @@ class Mailer:
         message.set_content("\n\n".join(paragraphs) + "\n", cte="quoted-printable")
         return message
 
-    def _connected(self) -> AbstractContextManager[smtplib.SMTP]:
+    def _connect(self) -> AbstractContextManager[smtplib.SMTP]:
         host, port = self.server
         if self.security is SmtpSecurity.TLS:
-            return smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=self.tls())
-        return smtplib.SMTP(host, port, timeout=_SECONDS)
+            return smtplib.SMTP_SSL(host, port, timeout=_TIMEOUT_SECONDS, context=self.tls())
+        return smtplib.SMTP(host, port, timeout=_TIMEOUT_SECONDS)
 
 
 _NOT_YOU: Final = "If this wasn't you, ignore this email: you won't receive any more."

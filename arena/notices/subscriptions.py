@@ -1,4 +1,4 @@
-"""Changes to subscriptions: by the account's owner, and by the links in emails."""
+"""Changes to subscriptions: by the account's owner, and through the links in emails."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -53,8 +53,8 @@ class OwnSubscriptions:
     ) -> tuple[str | None, KnownSubscription]:
         """Add a subscription; return the secret of a webhook, which can't be read again.
 
-        ``to`` is a URL or an email address, which gets a request to confirm it. ``address`` is the client's,
-        for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
+        ``to`` is a URL or an email address, which is sent a request to confirm it. ``address`` is the
+        client's, for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
         """
         now, secret, first = self._sources.now(), self._sources.new_secret(), None
         if kind is SubscriptionKind.WEBHOOK:
@@ -69,7 +69,7 @@ class OwnSubscriptions:
             account=account.id,
             kind=kind,
             address=to,
-            topics=_chosen(topics),
+            topics=_checked_topics(topics),
             secret=secret,
             created=now,
         )
@@ -89,7 +89,7 @@ class OwnSubscriptions:
         Raises SubscriptionRefused if there are no topics.
         """
         entry = self._entry(Visit.CHANGE_SUBSCRIPTION, account, subscription, address)
-        return self._subscriptions.set_topics(account.id, subscription, _chosen(topics), entry)
+        return self._subscriptions.set_topics(account.id, subscription, _checked_topics(topics), entry)
 
     def remove(self, account: KnownAccount, subscription: int, *, address: str) -> bool:
         """Remove a subscription; return False if the account has no such subscription."""
@@ -117,7 +117,7 @@ class OwnSubscriptions:
         return self._subscriptions.confirm(secret, self._sources.now())
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """Remove a topic, or all if None, from the email subscription with this secret.
+        """Remove a topic, or all topics if None, from the email subscription with this secret.
 
         Return False if there is no such subscription.
         """
@@ -128,7 +128,7 @@ class OwnSubscriptions:
         return by_account(now, what, account.name, address, f"subscription {subscription}")
 
 
-def _chosen(topics: Collection[Topic]) -> tuple[Topic, ...]:
+def _checked_topics(topics: Collection[Topic]) -> tuple[Topic, ...]:
     if not topics:
         raise SubscriptionRefused("choose at least one event")
     return tuple(sorted(set(topics)))

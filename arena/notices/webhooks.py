@@ -1,4 +1,4 @@
-"""Webhooks: a notice as a signed POST, according to the Standard Webhooks specification 1.0.
+"""Webhooks: a notice as a signed POST, following the Standard Webhooks specification 1.0.
 
 A receiver checks ``webhook-signature``: HMAC-SHA256 over ``ID.TIMESTAMP.BODY``. The key is the part of the
 secret after ``whsec_``, decoded from base64. ``webhook-id`` is the same in each attempt.
@@ -22,8 +22,8 @@ from arena.notices.addresses import SubscriptionRefused, WebhookTarget, parse_we
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - a prefix
 
-_SECONDS: Final = 5.0
-_TOO_SLOW: Final = f"it did not respond within {_SECONDS:.0f} s"
+_TIMEOUT_SECONDS: Final = 5.0
+_TOO_SLOW: Final = f"it did not respond within {_TIMEOUT_SECONDS:.0f} s"
 _SUCCESSES: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
 _HTTP_GONE: Final = 410
@@ -98,9 +98,9 @@ class Webhooks:
         self, target: WebhookTarget, address: tuple[str, int], headers: dict[str, str], body: bytes
     ) -> int:
         """Send the request and return the response's status. The body is not read. Raises NotDelivered."""
-        connection = _Pinned(target, address, self._tls if target.tls else None)
+        connection = _PinnedConnection(target, address, self._tls if target.tls else None)
         # The socket's own time limit applies to each read, and a slow receiver could send a byte at a time.
-        watch = Timer(_SECONDS, connection.cut)
+        watch = Timer(_TIMEOUT_SECONDS, connection.cut)
         watch.start()
         try:
             connection.request("POST", target.path, body, headers)
@@ -121,11 +121,11 @@ class Webhooks:
         return status
 
 
-class _Pinned(HTTPConnection):
+class _PinnedConnection(HTTPConnection):
     """A connection to the address that was checked, even if the host's name now resolves to another one."""
 
     def __init__(self, target: WebhookTarget, address: tuple[str, int], tls: ssl.SSLContext | None) -> None:
-        super().__init__(target.host, target.port, timeout=_SECONDS)
+        super().__init__(target.host, target.port, timeout=_TIMEOUT_SECONDS)
         self.default_port = 443 if tls else 80
         self._address = address
         self._context = tls
@@ -133,7 +133,7 @@ class _Pinned(HTTPConnection):
 
     def connect(self) -> None:
         """Connect, over TLS if there is a context for it."""
-        self.sock = socket.create_connection(self._address, timeout=_SECONDS)
+        self.sock = socket.create_connection(self._address, timeout=_TIMEOUT_SECONDS)
         if self._context is not None:
             sock = self._context.wrap_socket(
                 self.sock, server_hostname=self.host, do_handshake_on_connect=False

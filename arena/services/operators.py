@@ -39,7 +39,7 @@ class BotOperators:
         self._now = now
 
     def every(self, *, state: BotState | None = None, author: str | None = None) -> Iterator[KnownBot]:
-        """Yield bots sorted by name, optionally only those in a state or of an author (case-insensitive)."""
+        """Yield bots sorted by name, optionally only those in a state or by an author (case-insensitive)."""
         after = None
         while page := self._store.bots.listed(after, state=state, author=author):
             yield from page
@@ -106,13 +106,15 @@ class BotOperators:
 
 
 def _reason(text: str) -> str:
-    """Return a reason in one line, without control characters."""
-    seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text).split())
-    if not seen:
+    """Return a reason on one line, without control characters."""
+    cleaned = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text).split())
+    if not cleaned:
         raise OperationRefused("no reason was given: give one (it will be public)")
-    if len(seen) > REASON_LENGTH:
-        raise OperationRefused(f"the reason has {len(seen)} characters (limit {REASON_LENGTH}): shorten it")
-    return seen
+    if len(cleaned) > REASON_LENGTH:
+        raise OperationRefused(
+            f"the reason has {len(cleaned)} characters (limit {REASON_LENGTH}): shorten it"
+        )
+    return cleaned
 
 
 def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) -> None:
@@ -121,7 +123,7 @@ def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) ->
     Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already uses
     them.
     """
-    entry = NewAuditEntry(at=at, who=who, what="ladder", detail=_words(wanted))
+    entry = NewAuditEntry(at=at, who=who, what="ladder", detail=_description(wanted))
     try:
         changed = store.ladder.change(wanted, entry)
     except ValueError as error:
@@ -130,7 +132,7 @@ def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) ->
         raise WrongState("the ladder already has these settings")
 
 
-def _words(wanted: LadderChange) -> str:
+def _description(wanted: LadderChange) -> str:
     named = wanted.named()
     words = []
     if "paused" in named:

@@ -156,7 +156,7 @@ class Owners:
         return made
 
     def _opponent(self, account: int, name: str) -> int:
-        """Return the version id of a bot that may be challenged: on the leaderboard, or the account's own."""
+        """Return the version id of an opponent, which must be on the leaderboard or belong to the account."""
         bot, at, number = name.partition("@")
         known = self._store.bots.find(bot)
         if known is None:
@@ -178,7 +178,7 @@ class Owners:
 
 
 def challenge_summary(challenge: KnownChallenge) -> ChallengeSummary:
-    """Summarize a challenge."""
+    """Summarise a challenge."""
     games = tuple(map(_game, challenge.games))
     played: dict[tuple[str, int], list[SeatResult]] = defaultdict(list)
     for game in games:
@@ -232,7 +232,7 @@ def _entrant(bot: str, version: int, seats: list[SeatResult]) -> Entrant:
 
 
 def open_owners(settings: Settings, store: Store) -> Owners:
-    """Return the arena's owner actions; ids and seeds come from the system's random source."""
+    """Return the arena's owner actions; ids and seeds come from the system's random generator."""
     return Owners(
         store,
         settings.sandbox,

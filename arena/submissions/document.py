@@ -1,4 +1,4 @@
-"""A submission's document for its owner and operators, the same on the command line and the site."""
+"""A submission's document for its owner and operators, the same on the command line and on the site."""
 
 from collections.abc import Iterable
 from dataclasses import fields

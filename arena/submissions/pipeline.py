@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _SLOW: Final = Backoff(first=10.0, most=600.0, factor=4.0)
-"""Pauses of a submission whose file takes too long to read. Each attempt makes all others wait."""
+"""Pauses of a submission whose file takes too long to read. Each attempt makes all other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
 """Pause of a submission after a game that the arena could not play."""
@@ -43,7 +43,7 @@ _QUARANTINE_SECONDS: Final = 60.0
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
 
-_CLOSED: Final = (
+_GATE_CLOSED: Final = (
     "this host can't isolate untrusted bots, or its sandbox has not been checked yet: "
     "ask the operator to run `arena doctor`"
 )
@@ -55,7 +55,7 @@ _QUIET_SECONDS: Final = 20.0
 MAX_REPEAT_DELAY_SECONDS: Final = 60.0
 """Maximum wait for a quiet host, because some hosts are never quiet."""
 
-_HOST_IN_DOUBT: Final = (
+_WAITING_FOR_QUIET_HOST: Final = (
     "the bot was late while the host was busy. Its games with faults will be repeated, which does not use up "
     f"the quota (repetition {{replays}} of at most {MAX_REPEATS})"
 )
@@ -101,10 +101,10 @@ class Pipeline:
         self._ladder = ladder
         self._now = now
         self._clock = clock
-        self._rest_until: dict[str, float] = {}
+        self._deferred_until: dict[str, float] = {}
         self._waiting_since: dict[str, float] = {}  # start of the pause after a match, by the match's id
-        self._slow: dict[str, int] = {}  # how often a file took too long to read, by the submission's id
-        self._pruned: float | None = None
+        self._slow_reads: dict[str, int] = {}  # slow reads of a file, by the submission's id
+        self._last_prune: float | None = None
 
     def step(self) -> None:
         """Advance every submission that is due; inspect at most one file. Raises StoreError."""
@@ -113,11 +113,13 @@ class Pipeline:
         first: dict[str, KnownSubmission] = {}
         for submission in waiting:
             first.setdefault(submission.bot, submission)  # one version of a bot at a time
-        self._rest_until = {id_: end for id_, end in self._rest_until.items() if end > self._clock()}
-        self._slow = {each.id: self._slow[each.id] for each in waiting if each.id in self._slow}
+        self._deferred_until = {id_: end for id_, end in self._deferred_until.items() if end > self._clock()}
+        self._slow_reads = {
+            each.id: self._slow_reads[each.id] for each in waiting if each.id in self._slow_reads
+        }
         inspected = False
         for submission in first.values():
-            if submission.id in self._rest_until or (inspected and submission.stage is Stage.RECEIVED):
+            if submission.id in self._deferred_until or (inspected and submission.stage is Stage.RECEIVED):
                 continue
             inspected |= submission.stage is Stage.RECEIVED
             self._advance(submission)
@@ -146,13 +148,13 @@ class Pipeline:
             self._defer(submission, f"internal arena error: {error!r}", _QUARANTINE_SECONDS)
 
     def _defer(self, submission: KnownSubmission, why: str, delay: float) -> None:
-        self._rest_until[submission.id] = self._clock() + delay
+        self._deferred_until[submission.id] = self._clock() + delay
         if submission.waiting != why:
             self._store.submissions.wait(submission.id, why)
 
     def _retry_delay(self, submission: KnownSubmission) -> float:
         """Return the pause in seconds after a file took too long to read."""
-        self._slow[submission.id] = times = self._slow.get(submission.id, 0) + 1
+        self._slow_reads[submission.id] = times = self._slow_reads.get(submission.id, 0) + 1
         return _SLOW.after(times)
 
     def _inspect(self, submission: KnownSubmission) -> None:
@@ -175,7 +177,7 @@ class Pipeline:
 
     def _load(self, submission: KnownSubmission) -> None:
         if self._gate.house_only:
-            raise _Deferred(_CLOSED)
+            raise _Deferred(_GATE_CLOSED)
         try:
             self._engine.check_source(_source(submission))
         except LaunchRefused as error:
@@ -188,7 +190,7 @@ class Pipeline:
         games = self._store.submissions.games(submission.id)
         last = games[-1] if games else None
         if last is not None and last.state in {MatchState.WAITING, MatchState.RUNNING}:
-            why = _CLOSED if self._gate.house_only else last.reason
+            why = _GATE_CLOSED if self._gate.house_only else last.reason
             if why != submission.waiting:
                 self._store.submissions.wait(submission.id, why)
             return
@@ -196,24 +198,24 @@ class Pipeline:
         if (
             last is not None
             and last.state is MatchState.QUARANTINED
-            and self._waited(last.match) < _QUARANTINE_SECONDS
+            and self._wait_so_far(last.match) < _QUARANTINE_SECONDS
         ):
             raise _Deferred(f"the arena could not play a game: {last.reason}", _QUARANTINE_SECONDS)
         now = standing(played)
         if now.cause is not None:
-            self._end(submission, now.cause)
+            self._record_rejection(submission, now.cause)
             return
         dropped = bool(played) and now.games[-1:] != tuple(played[-1:])
         if dropped and last is not None:
-            rested = self._waited(last.match)
-            if rested < _QUIET_SECONDS or (rested < MAX_REPEAT_DELAY_SECONDS and self._hosts_are_busy()):
-                raise _Deferred(_HOST_IN_DOUBT.format(replays=now.replays), _QUIET_SECONDS)
+            waited = self._wait_so_far(last.match)
+            if waited < _QUIET_SECONDS or (waited < MAX_REPEAT_DELAY_SECONDS and self._hosts_are_busy()):
+                raise _Deferred(_WAITING_FOR_QUIET_HOST.format(replays=now.replays), _QUIET_SECONDS)
         if len(now.games) < GAMES:
             self._ladder.qualify(submission.id, len(played), len(now.games))
         else:
             self._enter(submission)
 
-    def _waited(self, match: str) -> float:
+    def _wait_so_far(self, match: str) -> float:
         """Return the seconds since the first call with this match: the delay of the next match so far."""
         now = self._clock()
         return now - self._waiting_since.setdefault(match, now)
@@ -238,18 +240,20 @@ class Pipeline:
         self._ladder.add_match()
 
     def _reject(self, submission: KnownSubmission, kind: CauseKind, text: str) -> None:
-        self._end(submission, Cause(stage=submission.stage, kind=kind, text=text, hint=HINTS[kind]))
+        self._record_rejection(
+            submission, Cause(stage=submission.stage, kind=kind, text=text, hint=HINTS[kind])
+        )
 
-    def _end(self, submission: KnownSubmission, cause: Cause) -> None:
+    def _record_rejection(self, submission: KnownSubmission, cause: Cause) -> None:
         self._store.submissions.reject(submission.id, cause, self._now())
         _log.info("submission rejected", submission=submission.id, bot=submission.bot, kind=cause.kind)
 
     def _prune(self, waiting: tuple[KnownSubmission, ...]) -> None:
         """Remove files that killed processes have left, and files that their submissions no longer need."""
         moment = self._clock()
-        if self._pruned is not None and moment - self._pruned < _PRUNE_SECONDS:
+        if self._last_prune is not None and moment - self._last_prune < _PRUNE_SECONDS:
             return
-        self._pruned = moment
+        self._last_prune = moment
         names = {
             self._uploads.path(each.id, each.kind).name for each in waiting if each.stage is Stage.RECEIVED
         }
@@ -280,7 +284,7 @@ class Submitted:
     bot: str
     version: int
     image: BotImage
-    new: bool  # False if the bot's newest version, here `version`, already had this image
+    new: bool  # False if the bot's latest version, here `version`, already had this image
 
 
 class OperatorSubmissions:
@@ -304,13 +308,13 @@ class OperatorSubmissions:
         self._now = now
 
     def submit(self, bot: str, author: str, file: Path) -> Submitted:
-        """Enter a file as the newest version of a bot; create the bot if it is new.
+        """Enter a file as the latest version of a bot; create the bot if it is new.
 
-        If the author has an account, the bot belongs to it. After an error no version is entered, and
+        If the author has an account, the bot belongs to it. After an error, no version is entered, and
         leftovers are pruned later. Raises BotTaken, StoreError, UntrustedBotsRefused or WrongName. Raises
         IntakeError if the arena can't process the file now, LaunchRefused if the engine can't run the
-        image, Rejected if the file is unusable, and RuntimeFailure if the engine does not answer or could not
-        load the image.
+        image, Rejected if the file is unusable, and RuntimeFailure if the engine is not responding or could
+        not load the image.
         """
         check_name(bot, "bot")
         author, account = self._author(author)
@@ -318,7 +322,7 @@ class OperatorSubmissions:
         admit(hosts[0].report if hosts else None, self._accepted)
         before = self._store.bots.find(bot)
         if before is not None and not before.is_of(author, account):
-            raise BotTaken(f"the name {bot} belongs to a bot of {before.author}: choose another")
+            raise BotTaken(f"the name {bot} belongs to a bot by {before.author}: choose another")
         image = self._intake.take(file, self._keeper.prune_policy())
         self._keeper.record_missing_images()
         self._engine.check_source(image.id)

@@ -25,13 +25,13 @@ from arena.protocol.submissions import UploadKind
 from arena.submissions.uploads import Damaged, NoRoom, SlotLost, TooLarge, UploadRefused, Uploads, unwritten
 
 MAX_CONCURRENT: Final = 16
-"""Maximum concurrent uploads of one process. Each takes a few MiB of memory."""
+"""Maximum number of concurrent uploads of one process. Each takes a few MiB of memory."""
 
 SOURCE_SLOTS: Final = 4
 """Part of ``MAX_CONCURRENT`` that is reserved for source files, which arrive within seconds."""
 
 MAX_PER_ADDRESS: Final = 8
-"""Maximum concurrent uploads from one address, which may be a whole classroom behind a router."""
+"""Maximum number of concurrent uploads from one address, which may be a whole classroom behind a router."""
 
 SLOW_AFTER: Final = timedelta(minutes=1)
 SLOW_RATE: Final = 1024 * 1024
@@ -69,7 +69,7 @@ class UploadSlots:
     def reserve(self, account: int | None, source: str | None, *, small: bool) -> Iterator[UploadSlot]:
         """Reserve a slot for the duration of the context.
 
-        For the operator, ``account`` and ``source`` are None. Raises NoRoom if there is no slot, or the
+        For the operator, ``account`` and ``source`` are None. Raises NoRoom if no slot is free, or the
         account already has one.
         """
         with self._lock:
@@ -86,22 +86,22 @@ class UploadSlots:
                     self._taken.remove(slot)
 
     def _make_room(self, new: UploadSlot) -> None:
-        # Begin with the narrowest limit: a slot that is freed for it counts for the other limits, too.
+        # Begin with the narrowest limit: a slot that is freed for it also counts for the other limits.
         if new.source is not None:
-            its = [slot for slot in self._taken if slot.source == new.source]
-            self._free_slot(its, MAX_PER_ADDRESS, "files from your address")
+            same_source = [slot for slot in self._taken if slot.source == new.source]
+            self._free_slot(same_source, MAX_PER_ADDRESS, "files from your address")
         if not new.small:
             images = [slot for slot in self._taken if not slot.small]
             self._free_slot(images, MAX_CONCURRENT - SOURCE_SLOTS, "images")
         self._free_slot(self._taken, MAX_CONCURRENT, "files")
 
-    def _free_slot(self, taken: Sequence[UploadSlot], most: int, what: str) -> None:
-        if len(taken) < most:
+    def _free_slot(self, taken: Sequence[UploadSlot], limit: int, what: str) -> None:
+        if len(taken) < limit:
             return
         now = self._now()
         slow = [slot for slot in taken if now - slot.began >= SLOW_AFTER and slot.rate(now) < SLOW_RATE]
         if not slow:
-            raise NoRoom(f"{most} {what} are already being received: try again in a moment")
+            raise NoRoom(f"{limit} {what} are already being received: try again in a moment")
         # The address with the most slots loses one first.
         held = Counter(slot.source for slot in taken)
         slowest = min(slow, key=lambda slot: (-held[slot.source], slot.rate(now)))
@@ -110,7 +110,7 @@ class UploadSlots:
 
 
 NOTE_LENGTH: Final = 200
-_ROOM_STEP: Final = 16 * 1024 * 1024
+_ROOM_CHECK_BYTES: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,11 +170,11 @@ class Receiver:
 
     @contextmanager
     def begin(self, upload: Upload) -> Iterator["Incoming"]:
-        """Start receiving a file, which is removed at the end unless it was finished.
+        """Start receiving a file, which is removed at the end of the context unless it was finished.
 
-        It counts towards the quota from now on, finished or not, unless the arena was unable to receive it.
+        The upload counts towards the quota from now on, unless the arena was unable to receive it.
         Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName, or
-        SameContent if the bot has this file already and the upload names its hash.
+        SameContent if the bot has this file already and the upload specifies its hash.
         """
         self.admit()
         check_name(upload.bot, "bot")
@@ -197,13 +197,13 @@ class Receiver:
         small = upload.kind is not UploadKind.IMAGE
         with (
             self._slots.reserve(upload.account, upload.source, small=small) as slot,
-            self._counted(new),
+            self._count_upload(new),
             self._uploads.writing(new.id) as file,
         ):
             yield Incoming(self._store, self._uploads, self._quota, upload, new, slot, file, self._now)
 
     @contextmanager
-    def _counted(self, new: NewSubmission) -> Iterator[None]:
+    def _count_upload(self, new: NewSubmission) -> Iterator[None]:
         """Count an upload from its start, unless the arena was unable to receive it."""
         self._store.submissions.begin(new, self._quota)
         try:
@@ -258,7 +258,7 @@ class Incoming:
             raise _too_large(self._upload)
         if self._upload.size is not None and self._size > self._upload.size:
             raise Damaged(f"more than the announced {self._upload.size:,} bytes arrived: send the file again")
-        if self._size - self._checked >= _ROOM_STEP:
+        if self._size - self._checked >= _ROOM_CHECK_BYTES:
             self._uploads.check_room(len(piece))
             self._checked = self._size
         self._digest.update(piece)
@@ -273,7 +273,7 @@ class Incoming:
         Raises BotTaken, QuotaReached, SameContent, StoreError, or UploadRefused if the file differs from what
         was announced.
         """
-        new = self._whole()
+        new = self._checked_submission()
         try:
             self._uploads.keep(self._file, new.id, new.kind)
         except OSError as error:
@@ -284,7 +284,7 @@ class Incoming:
             self._uploads.remove(new.id, new.kind)
             raise
 
-    def _whole(self) -> NewSubmission:
+    def _checked_submission(self) -> NewSubmission:
         announced, digest = self._upload, self._digest.hexdigest()
         if not self._size:
             raise Damaged("the file is empty: check it and send it again")
@@ -296,11 +296,11 @@ class Incoming:
 
 
 def _clean_note(note: str) -> str:
-    """Return a note in one line, without control characters. Raises UploadRefused if it is too long."""
-    seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in note).split())
-    if len(seen) > NOTE_LENGTH:
-        raise UploadRefused(f"the note has {len(seen)} characters (limit {NOTE_LENGTH}): shorten it")
-    return seen
+    """Return a note on one line, without control characters. Raises UploadRefused if it is too long."""
+    cleaned = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in note).split())
+    if len(cleaned) > NOTE_LENGTH:
+        raise UploadRefused(f"the note has {len(cleaned)} characters (limit {NOTE_LENGTH}): shorten it")
+    return cleaned
 
 
 def _too_large(upload: Upload) -> TooLarge:
@@ -310,7 +310,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 _ID_BYTES: Final = 8
 _MAX_OPEN_SUBMISSIONS: Final = 100
-"""Maximum unfinished submissions of all authors together, so that files fit on a disk and waits are short."""
+"""Maximum number of all authors' unfinished submissions, so that files fit on a disk and waits are short."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

@@ -1,6 +1,6 @@
 """The folder of received files: complete ones, named after their submission, and partial ones.
 
-A complete file is renamed before its submission is recorded. So a killed process can leave a file without a
+A complete file is renamed before its submission is recorded, so a killed process can leave a file without a
 submission, which :meth:`Uploads.prune` removes.
 """
 
@@ -41,10 +41,10 @@ class DiskFull(NoRoom):
 
 
 GRACE: Final = timedelta(minutes=10)
-"""Age after the last write at which a file without a submission is pruned."""
+"""Time from the last write until a file without a submission is pruned."""
 
 _PART: Final = ".part"
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Uploads:
@@ -115,6 +115,6 @@ class Uploads:
 
 def unwritten(error: OSError) -> NoRoom:
     """Return the error for the sender of a file that can't be written."""
-    if error.errno in _FULL:
+    if error.errno in _DISK_FULL_ERRORS:
         return DiskFull("the arena's disk is full: try again later, or inform the operator")
     return NoRoom(f"the arena could not write the file ({error.strerror}): try again later")

@@ -228,7 +228,7 @@ def test_the_site_s_refusal_is_printed(author: Author) -> None:
     add_bot(author.live.store, "taken", author="ben")
     author.log_in("ann")
     line = refused(author.types("submit", author.source("taken.py")), 1)
-    assert "belongs to a bot of ben" in line
+    assert "belongs to a bot by ben" in line
     assert "another name" in line
     long = author.types("submit", author.source("long.py"), "--note", "x" * 201)
     assert "201 characters" in refused(long, 1)

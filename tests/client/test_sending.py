@@ -121,7 +121,7 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
         archive.truncate(32 * 2**20)
     with sending(arena, str(file)) as (site, payload):
         body = body_of(payload, lambda *_: None)
-        with pytest.raises(SiteProblem, match="belongs to a bot of ben"):
+        with pytest.raises(SiteProblem, match="belongs to a bot by ben"):
             site.put("/bots/taken/submissions", body, kind="image")
 
 

@@ -217,7 +217,7 @@ def test_the_older_version_plays_until_the_new_one_is_accepted(store: Store) -> 
 def test_names_belong_to_their_first_owner(store: Store) -> None:
     """The name of another author's bot or open submission is refused. Authors can reuse their own names."""
     add_bot(store, "taken", author="ann")
-    with pytest.raises(BotTaken, match="belongs to a bot of ann"):
+    with pytest.raises(BotTaken, match="belongs to a bot by ann"):
         store.submissions.add(new(bot="taken"), PLENTY)
     store.submissions.add(new("u1"), PLENTY)
     with pytest.raises(BotTaken, match="ben is already submitting"):

@@ -46,7 +46,7 @@ def test_a_new_version_carries_on_with_less_certainty(store: Store) -> None:
 def test_a_name_belongs_to_its_author(store: Store) -> None:
     """Another author's bot of the same name is refused, and nothing changes."""
     add_bot(store, "greedy", author="ann")
-    with pytest.raises(BotTaken, match="belongs to a bot of ann"):
+    with pytest.raises(BotTaken, match="belongs to a bot by ann"):
         add_bot(store, "greedy", author="ben", source="sha256:2")
     assert [(line.author, line.version) for line in store.ratings.standings()] == [("ann", 1)]
 

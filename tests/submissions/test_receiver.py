@@ -122,7 +122,7 @@ def test_an_unannounced_size_and_hash_are_computed(store: Store, folder: Path) -
         (upload(kind=UploadKind.IMAGE, size=1 << 40), [], TooLarge, "limit for an image archive is"),
         (upload(note="x" * 201), [FILE], UploadRefused, "the note has 201 characters"),
         (upload("../up"), [FILE], WrongName, "can't be the name of a bot"),
-        (upload("taken"), [FILE], BotTaken, "belongs to a bot of ann"),
+        (upload("taken"), [FILE], BotTaken, "belongs to a bot by ann"),
     ],
 )
 def test_a_refused_upload_leaves_nothing(  # noqa: PLR0913, PLR0917 - columns of the table

@@ -91,7 +91,7 @@ def test_a_browser_can_upload_too(world: World, ann: KnownAccount) -> None:
         ("mine", FILE, {"note": "x" * 201}, 422, "201 characters"),
         ("mine", b"", {}, 422, "empty"),
         ("m", FILE, {}, 422, "can't be the name"),
-        ("taken", FILE, {}, 409, "belongs to a bot of ben"),
+        ("taken", FILE, {}, 409, "belongs to a bot by ben"),
         ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "limit for a source file is 1 MiB"),
     ],
 )
