@@ -23,7 +23,7 @@ from arena.platform.settings import Address
 STALE_SECONDS: Final = 10.0
 """A loop without an iteration for this long is considered hung."""
 
-_SILENT_SECONDS: Final = 10
+_IDLE_TIMEOUT_SECONDS: Final = 10
 """A connection without a request is closed after this long."""
 
 _GRACE_SECONDS: Final = 1
@@ -49,15 +49,15 @@ class CannotListen(Exception):
 
 
 class CallWithTimeout(Generic[T]):
-    """Calls a function that may hang, and waits for it for at most ``seconds``.
+    """Calls a function that may hang, and waits at most ``seconds`` for its result.
 
     Only one call runs at a time; concurrent callers share its result.
     """
 
-    def __init__(self, ask: Callable[[], T], seconds: float) -> None:
-        self._ask = ask
+    def __init__(self, function: Callable[[], T], seconds: float) -> None:
+        self._function = function
         self._seconds = seconds
-        self._asked: Future[T] | None = None
+        self._future: Future[T] | None = None
         self._lock = threading.Lock()
 
     def __call__(self) -> T:
@@ -68,32 +68,32 @@ class CallWithTimeout(Generic[T]):
         return self.begin().result(self._seconds)
 
     def begin(self) -> Future[T]:
-        """Return the future of the call that is running, or of a new one."""
+        """Return the future of the running call, or of a new one."""
         with self._lock:
-            if self._asked is None or self._asked.done():
-                self._asked = Future()
-                self._asked.set_running_or_notify_cancel()  # no caller can cancel it
+            if self._future is None or self._future.done():
+                self._future = Future()
+                self._future.set_running_or_notify_cancel()  # no caller can cancel it
                 # A daemon thread, because a hung call must not delay the shutdown.
-                threading.Thread(target=self._run, args=(self._asked,), name="check", daemon=True).start()
-            return self._asked
+                threading.Thread(target=self._run, args=(self._future,), name="check", daemon=True).start()
+            return self._future
 
-    def _run(self, asked: "Future[T]") -> None:
+    def _run(self, future: "Future[T]") -> None:
         try:
-            asked.set_result(self._ask())
+            future.set_result(self._function())
         except Exception as error:  # noqa: BLE001 - raised again in the caller
-            asked.set_exception(error)
+            future.set_exception(error)
 
 
 def loop_check(last: Callable[[], float | None], clock: Callable[[], float]) -> Check:
-    """Return a check that a loop still runs.
+    """Return a check that a loop is still running.
 
     ``last`` returns the time of the last iteration on the same monotonic ``clock``, in seconds. It returns
     None before the first iteration, which may take minutes to begin.
     """
 
     def check() -> str | None:
-        turned = last()
-        silent = 0.0 if turned is None else clock() - turned
+        iterated = last()
+        silent = 0.0 if iterated is None else clock() - iterated
         return None if silent < STALE_SECONDS else f"hung for {silent:.0f} s"
 
     return check
@@ -107,12 +107,12 @@ def new_registry() -> CollectorRegistry:
 
 
 def metrics_of(registry: CollectorRegistry) -> Answer:
-    """Return a handler that serves all metrics in Prometheus' text format."""
+    """Return a handler that serves all metrics in the Prometheus text format."""
     return lambda: Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def checked(checks: Mapping[str, Check]) -> Answer:
-    """Return a handler that returns ``ok``, or 503 with the failed checks as a problem (RFC 9457)."""
+    """Return a handler that returns ``ok``, or 503 with the failed checks as problem details (RFC 9457)."""
 
     def answer() -> Response:
         found = {name: check() for name, check in checks.items()}
@@ -144,7 +144,8 @@ class OpsServer:
             self._socket = socket.create_server((str(place[0]), address.port), family=family)
         except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name
             raise CannotListen(
-                f"can't listen on {address} ({error}): stop the program that uses it, or use another address"
+                f"can't listen on {address} ({error}): stop the program that is using it, or use another "
+                "address"
             ) from error
         host, port = self._socket.getsockname()[:2]
         self.address = Address(str(host), int(port))
@@ -155,7 +156,7 @@ class OpsServer:
                 http=_IdleTimeoutProtocol,
                 ws="none",
                 lifespan="off",
-                timeout_keep_alive=_SILENT_SECONDS,
+                timeout_keep_alive=_IDLE_TIMEOUT_SECONDS,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
                 log_config=None,
                 access_log=False,
@@ -177,19 +178,19 @@ class OpsServer:
 
 
 class _IdleTimeoutProtocol(H11Protocol):
-    """Closes connections that send no request; uvicorn's own timeout begins after the first one."""
+    """Closes connections that send no request; uvicorn's own timeout begins after the first request."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         super().connection_made(transport)
-        self.loop.call_later(_SILENT_SECONDS, self._end_if_silent)
+        self.loop.call_later(_IDLE_TIMEOUT_SECONDS, self._close_if_idle)
 
-    def _end_if_silent(self) -> None:
+    def _close_if_idle(self) -> None:
         if self.cycle is None:
             self.transport.close()
 
 
 def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
-    # Not in the event loop, because a check or a collector may hang, which must not block other requests.
+    # Don't run this in the event loop: a check or a collector may hang and must not block other requests.
     call = CallWithTimeout(answer, 0)
 
     async def respond(_: Request) -> Response:

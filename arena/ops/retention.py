@@ -1,4 +1,4 @@
-"""Removes logs, replays, human games and visits in the audit log after their retention period."""
+"""Removes logs, replays, people's games and visits in the audit log after their retention period."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from arena.platform.settings import Settings
 _log = structlog.get_logger()
 
 BATCH: Final = 10
-"""Matches per transaction, which takes a few hundredths of a second."""
+"""Number of matches per transaction, which takes a few hundredths of a second."""
 
 _MAX_BATCHES: Final = 100
 """Maximum number of transactions per run, so that a shutdown doesn't wait long."""
@@ -22,7 +22,7 @@ _MAX_BATCHES: Final = 100
 _SECONDS: Final = 60.0
 
 _PERSON_GAMES: Final = timedelta(days=30)
-"""Time for which games with people are stored. Only the people themselves can see them."""
+"""Retention period of people's games. Only the people who played them can see them."""
 
 
 def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, int]:
@@ -58,7 +58,7 @@ def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> Pe
         if logs or replays:
             _log.info("old logs and replays removed", matches_logs=logs, matches_replays=replays)
         if games := store.person_games.remove(now() - _PERSON_GAMES):
-            _log.info("old human games removed", games=games)
+            _log.info("old people's games removed", games=games)
         if visits := remove_visits(store, settings, now()):
             _log.info("old audit log entries removed", entries=visits)
 

@@ -66,16 +66,16 @@ class BackupManifest:
         return tuple(name.removeprefix(prefix) for name in self.parts if name.startswith(prefix))
 
 
-_LENGTH: Final = 4
+_LENGTH_BYTES: Final = 4
 _MAX_BATCH_BYTES: Final = 256 * 1024 * 1024
-"""Maximum size of a batch in bytes: several times as much as its rows can need."""
+"""Maximum size of a batch in bytes: several times the size that its rows can need."""
 
 
 def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
-    """Yield the bytes of batches of rows, one at a time."""
+    """Yield the bytes of batches of rows, one batch at a time."""
     for batch in batches:
         content = msgspec.msgpack.encode(batch)
-        yield len(content).to_bytes(_LENGTH) + content
+        yield len(content).to_bytes(_LENGTH_BYTES) + content
 
 
 def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
@@ -86,13 +86,13 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
     buffer = bytearray()
     for piece in pieces:
         buffer += piece
-        while len(buffer) >= _LENGTH:
-            end = _LENGTH + int.from_bytes(buffer[:_LENGTH])
+        while len(buffer) >= _LENGTH_BYTES:
+            end = _LENGTH_BYTES + int.from_bytes(buffer[:_LENGTH_BYTES])
             if end > _MAX_BATCH_BYTES:
                 raise ValueError(f"a batch of rows is {end} bytes long (limit {_MAX_BATCH_BYTES})")
             if len(buffer) < end:
                 break
-            batch = msgspec.msgpack.decode(buffer[_LENGTH:end], type=list[list[Any]])
+            batch = msgspec.msgpack.decode(buffer[_LENGTH_BYTES:end], type=list[list[Any]])
             del buffer[:end]
             yield batch
     if buffer:
@@ -127,27 +127,27 @@ class TargetNotEmpty(BackupError):
 
 
 def one_line(error: Exception) -> str:
-    """Describe an error that rows caused, in one line."""
+    """Describe an error that rows caused, on one line."""
     words = visible(next(iter(str(error).splitlines()), "")[:_MAX_ERROR_LENGTH])
     return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
 
 CHUNK: Final = 1024 * 1024
-_KIND: Final = "kaiten-backup/"
+_FORMAT_PREFIX: Final = "kaiten-backup/"
 _MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 
-_UNREADABLE: Final = (
+_READ_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
     KeyError,
     EOFError,
-    RuntimeError,  # because of a changed bit, a part can appear to be encrypted or differently compressed
+    RuntimeError,  # a flipped bit can make a part appear to be encrypted or compressed differently
     ValueError,
 )
-"""Errors that zipfile raises for a changed archive."""
+"""Errors that zipfile raises for a damaged archive."""
 
-_NAMES: Final = re.compile(
+_PART_NAME: Final = re.compile(
     rf"{TABLES}/[a-z_]+"
     rf"|{UPLOADS}/[0-9A-Za-z_-]+\.[a-z]+"
     rf"|{IMAGES}/(?:blobs/sha256|images|used|bases)/[0-9a-f]{{64}}"
@@ -161,14 +161,14 @@ class BackupArchive:
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self._path = path
         self._zip = file
-        with self._damage():
+        with self._as_damaged():
             entry = self._zip.getinfo(MANIFEST)
             if entry.file_size > _MAX_MANIFEST_BYTES:
                 raise BackupDamaged(
                     f"{self._path} is not a backup (its manifest is {entry.file_size} bytes long): use "
                     "another file"
                 )
-            self.manifest = _read(self._zip.read(entry), path)
+            self.manifest = _parse_manifest(self._zip.read(entry), path)
 
     @classmethod
     @contextmanager
@@ -210,7 +210,7 @@ class BackupArchive:
         """
         part = self.manifest.parts[name]
         digest, size = hashlib.sha256(), 0
-        with self._damage(), self._zip.open(name) as file:
+        with self._as_damaged(), self._zip.open(name) as file:
             while piece := file.read(CHUNK):
                 digest.update(piece)
                 size += len(piece)
@@ -221,26 +221,26 @@ class BackupArchive:
             raise BackupDamaged(f"{self._path} is damaged ({name}): use another copy")
 
     @contextmanager
-    def _damage(self) -> Iterator[None]:
+    def _as_damaged(self) -> Iterator[None]:
         try:
             yield
-        except _UNREADABLE as error:
+        except _READ_ERRORS as error:
             raise BackupDamaged(f"{self._path} is damaged ({error}): use another copy") from error
 
 
-def _read(content: bytes, path: Path) -> BackupManifest:
-    """Return the manifest; raises as :meth:`BackupArchive.opened`."""
+def _parse_manifest(content: bytes, path: Path) -> BackupManifest:
+    """Return the manifest. Raises the same errors as :meth:`BackupArchive.opened`, except OSError."""
     remedy = "install that version, or a newer one"
     try:
-        kind = msgspec.json.decode(content, type=prepared(_Kind)).format
-        if kind.startswith(_KIND) and kind != FORMAT:
+        kind = msgspec.json.decode(content, type=prepared(_FormatOnly)).format
+        if kind.startswith(_FORMAT_PREFIX) and kind != FORMAT:
             raise BackupNewer(
                 f"{path} was made by a newer version of Kaiten (its format is {visible(kind)}): {remedy}"
             )
         manifest = msgspec.json.decode(content, type=prepared(BackupManifest))
     except ValueError as error:
         raise BackupDamaged(f"{path} is not a backup ({error}): use another file") from error
-    if manifest.format != FORMAT or not all(map(_NAMES.fullmatch, manifest.parts)):
+    if manifest.format != FORMAT or not all(map(_PART_NAME.fullmatch, manifest.parts)):
         raise BackupDamaged(f"{path} is not a backup: use another file")
     if any(f"{TABLES}/{name}" not in manifest.parts for name in manifest.tables):
         raise BackupDamaged(f"{path} is damaged (a table is missing): use another copy")
@@ -260,5 +260,5 @@ def _read(content: bytes, path: Path) -> BackupManifest:
     return manifest
 
 
-class _Kind(msgspec.Struct):
+class _FormatOnly(msgspec.Struct):
     format: str

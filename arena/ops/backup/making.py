@@ -47,8 +47,8 @@ from arena.ops.backup.archive import (
 from arena.protocol.submissions import Stage
 from arena.submissions.uploads import Uploads
 
-_LEVEL: Final = 1
-"""Compression level. Higher ones save little and take several times as long."""
+_COMPRESSION_LEVEL: Final = 1
+"""Compression level. Higher levels save little and take several times as long."""
 
 
 class ArchiveWriter:
@@ -57,9 +57,9 @@ class ArchiveWriter:
     def __init__(self, file: BinaryIO) -> None:
         target: Any = file
         if not file.readable():
-            # Without seeking: if stdout appends to a file, a rewritten header would land at the end.
+            # Don't seek: if stdout appends to a file, a rewritten header would land at the end of the file.
             target = SimpleNamespace(write=file.write, flush=file.flush)
-        self._zip = zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+        self._zip = zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL)
         self.parts: dict[str, BackupPart] = {}
 
     def __enter__(self) -> Self:
@@ -89,8 +89,8 @@ class ArchiveWriter:
             file.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
 
 
-_TRIES: Final = 5
-"""Number of snapshots before a missing file is considered lost."""
+_MAX_SNAPSHOTS: Final = 5
+"""Number of snapshots after which a missing file is considered lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[s
     be restored.
     """
     with ArchiveWriter(file) as archive:
-        with _with_files(sources, archive) as snapshot:
+        with _snapshot_with_files(sources, archive) as snapshot:
             say("copying the database")
             with _as_not_restorable():
                 tables = {table.name: _write(archive, table) for table in snapshot.tables}
@@ -152,9 +152,9 @@ def read_back(file: BinaryIO) -> None:
 
 
 @contextmanager
-def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snapshot]:
+def _snapshot_with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snapshot]:
     """Open a snapshot whose received files have all been copied."""
-    for tries in range(1, _TRIES + 1):
+    for attempt in range(1, _MAX_SNAPSHOTS + 1):
         with sources.store.snapshot() as snapshot:
             missing = [
                 file
@@ -165,7 +165,7 @@ def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snap
                 and not _copy(archive, name, file)
             ]
             # If a file is missing, its submission has been inspected since, as a later snapshot will show.
-            if not missing or tries == _TRIES:
+            if not missing or attempt == _MAX_SNAPSHOTS:
                 yield snapshot
                 return
 
@@ -214,12 +214,12 @@ def _write(archive: ArchiveWriter, table: TableRows) -> TableSummary:
 
 
 def _copy_images(sources: BackupSources, archive: ArchiveWriter) -> None:
-    """Copy all images except those that have been pruned in the meantime, which nothing needs."""
+    """Copy all images except those that have been pruned in the meantime: they are no longer needed."""
     copied = {id_ for id_ in sorted(sources.images.records.ids()) if _copy_image(sources, archive, id_)}
     for name in sources.objects.sizes("bases"):
-        noted = sources.objects.read(f"bases/{name}")
-        if noted is not None and noted.decode(errors="replace") in copied:
-            archive.add(f"{IMAGES}/bases/{name}", [noted])
+        content = sources.objects.read(f"bases/{name}")
+        if content is not None and content.decode(errors="replace") in copied:
+            archive.add(f"{IMAGES}/bases/{name}", [content])
 
 
 def _copy_image(sources: BackupSources, archive: ArchiveWriter, id_: str) -> bool:
@@ -238,9 +238,9 @@ def _copy_image(sources: BackupSources, archive: ArchiveWriter, id_: str) -> boo
             return False
         raise
     for folder in ("used", "images"):
-        note = objects.read(f"{folder}/{_hex(id_)}")
-        if note is not None:
-            archive.add(f"{IMAGES}/{folder}/{_hex(id_)}", [note])
+        content = objects.read(f"{folder}/{_hex(id_)}")
+        if content is not None:
+            archive.add(f"{IMAGES}/{folder}/{_hex(id_)}", [content])
     return f"{IMAGES}/images/{_hex(id_)}" in archive.parts
 
 

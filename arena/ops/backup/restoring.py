@@ -1,7 +1,7 @@
 """Restores a backup into an empty arena.
 
 The database is written last and atomically; without it, there is no arena.
-A note in the data directory marks an unfinished restore. If a restore is killed, the note stays: no arena
+A marker in the data directory shows an unfinished restore. If a restore is killed, the marker stays: no arena
 starts in this directory, and the next restore removes the leftovers and starts over. If the killed restore
 had already written the database, it was complete, and the next restore of the same backup only reports that.
 """
@@ -38,21 +38,21 @@ from arena.protocol.decoding import prepared
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreMarker:
-    """The note of one restore."""
+    """The marker of one restore."""
 
     backup: str  # identifies the backup
     entry: NewAuditEntry  # the last row that the restore writes; identifies its database
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Return the folder's note, or None if it is missing or incomplete."""
+        """Return the folder's marker, or None if it is missing or incomplete."""
         try:
             return msgspec.json.decode((folder / UNFINISHED_RESTORE).read_bytes(), type=prepared(cls))
-        except (FileNotFoundError, ValueError):  # killed while writing the note, before anything else
+        except (FileNotFoundError, ValueError):  # killed while writing the marker, before anything else
             return None
 
     def write(self, folder: Path) -> None:
-        """Write the note durably, before anything else is written."""
+        """Write the marker durably, before anything else is written."""
         file = folder / UNFINISHED_RESTORE
         file.touch(mode=0o600)
         file.write_bytes(msgspec.json.encode(self))
@@ -61,12 +61,12 @@ class RestoreMarker:
 
 
 def remove_marker(folder: Path) -> None:
-    """Remove the folder's note once the restore is complete or fully undone."""
+    """Remove the folder's marker once the restore is complete or fully undone."""
     (folder / UNFINISHED_RESTORE).unlink()
     sync(folder)
 
 
-_MADE: Final = ("images", "uploads")
+_RESTORED_FOLDERS: Final = ("images", "uploads")
 """Folders in the data directory that a restore writes."""
 
 _IMAGE_FOLDERS: Final = ("blobs/sha256", "images", "used", "bases")
@@ -89,27 +89,27 @@ def restore(
     """Restore a backup completely, or leave nothing that could be mistaken for an arena.
 
     ``place`` must be empty. ``entry`` is for the audit log; ``say`` receives progress messages. Raises
-    OSError. Raises BackupDamaged if the backup was changed, IntakeError if images are invalid or can't be
+    OSError. Raises BackupDamaged if the backup is damaged, IntakeError if images are invalid or can't be
     written, TargetNotEmpty if the data directory is not empty, and StoreError if the database is not empty or
     can't be used.
     """
-    note = RestoreMarker(
+    marker = RestoreMarker(
         backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry
     )
-    if (left := RestoreMarker.read(place.data)) is not None and dump.was_loaded(place.url, left.entry):
+    if (earlier := RestoreMarker.read(place.data)) is not None and dump.was_loaded(place.url, earlier.entry):
         remove_marker(place.data)
-        if left.backup == note.backup:
+        if earlier.backup == marker.backup:
             say("an earlier restore of this backup is complete")
             return
     _check_empty(place)
     say("verifying the backup")
     archive.verify()
-    with _unfinished(place, note):
-        _uploads(archive, place.uploads)
+    with _marked_unfinished(place, marker):
+        _restore_uploads(archive, place.uploads)
         say("restoring the bots' images")
-        _images(archive, place.objects())
+        _restore_images(archive, place.objects())
         say("restoring the database")
-        _database(archive, place.url, entry)
+        _restore_database(archive, place.url, entry)
 
 
 def _check_empty(place: RestoreTarget) -> None:
@@ -124,25 +124,25 @@ def _check_empty(place: RestoreTarget) -> None:
 
 
 @contextmanager
-def _unfinished(place: RestoreTarget, note: RestoreMarker) -> Iterator[None]:
+def _marked_unfinished(place: RestoreTarget, marker: RestoreMarker) -> Iterator[None]:
     """Mark the restore as unfinished within the context. After an error, remove the written files."""
     if (place.data / UNFINISHED_RESTORE).exists():
-        _remove(place)
-    note.write(place.data)
+        _remove_unfinished(place)
+    marker.write(place.data)
     try:
         yield
     except BaseException:
         # If the database exists after all, or can't be queried, the next restore handles that.
-        if not dump.was_loaded(place.url, note.entry):
-            _remove(place)
+        if not dump.was_loaded(place.url, marker.entry):
+            _remove_unfinished(place)
             remove_marker(place.data)
         raise
     remove_marker(place.data)
 
 
-def _remove(place: RestoreTarget) -> None:
+def _remove_unfinished(place: RestoreTarget) -> None:
     """Remove the files of an unfinished restore. The folders are kept: they may be mount points."""
-    for name in _MADE:
+    for name in _RESTORED_FOLDERS:
         folder = place.data / name
         for each in folder.iterdir() if folder.is_dir() else ():
             if each.is_dir():
@@ -152,7 +152,7 @@ def _remove(place: RestoreTarget) -> None:
     dump.remove_unfinished(place.url)
 
 
-def _uploads(archive: BackupArchive, folder: Path) -> None:
+def _restore_uploads(archive: BackupArchive, folder: Path) -> None:
     """Write the received files."""
     names = archive.manifest.names(UPLOADS)
     if not names:
@@ -167,18 +167,18 @@ def _uploads(archive: BackupArchive, folder: Path) -> None:
     sync(folder)
 
 
-def _images(archive: BackupArchive, objects: Objects) -> None:
-    """Write the missing images in the backup's order, each record after the blobs it names."""
-    there = {f"{folder}/{name}" for folder in _IMAGE_FOLDERS for name in objects.sizes(folder)}
+def _restore_images(archive: BackupArchive, objects: Objects) -> None:
+    """Write the missing images in the backup's order, each record after the blobs it refers to."""
+    existing = {f"{folder}/{name}" for folder in _IMAGE_FOLDERS for name in objects.sizes(folder)}
     for name in archive.manifest.names(IMAGES):
-        if name not in there:
+        if name not in existing:
             objects.write(name, archive.pieces(f"{IMAGES}/{name}"))
     records = Records(objects)
     for name in archive.manifest.names(f"{IMAGES}/images"):
         records.image(f"sha256:{name}")
 
 
-def _database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
+def _restore_database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
     """Load the database, atomically."""
     tables = {
         name: dump.TableToLoad(summary.columns, summary.rows, _rows(archive, name))

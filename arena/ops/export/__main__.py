@@ -1,4 +1,4 @@
-"""The exporter's process: reads a day's games as lines of JSON, and writes two files with them to a folder.
+"""The exporter's process: reads a day's games as lines of JSON, and writes them to two files in a folder.
 
 Only this process imports pyarrow. It runs only when the host's CPUs are otherwise idle. An empty line follows
 the last game. If that line is missing, the sender has died, and the files are incomplete.
@@ -77,7 +77,7 @@ Document = dict[str, Any]
 
 
 def document_of(line: bytes) -> Document:
-    """Return a game's line of JSON Lines: its replay without authors, and data that only the database has."""
+    """Return a game's document for JSON Lines: its replay without authors, and data from the database."""
     game: Document = msgspec.json.decode(line)
     document: Document = game.pop("replay")
     for seat in document["seats"]:
@@ -86,7 +86,7 @@ def document_of(line: bytes) -> Document:
 
 
 def row(game: Document) -> Document:
-    """Return a game's row of Parquet from its document."""
+    """Return a game's Parquet row from its document."""
     puddings, faults = game["puddings"], [turn["fault"] for turn in game["turns"]]
     seats = [
         {

@@ -1,8 +1,8 @@
 """Makes the files of finished days, oldest first.
 
-Games are in the order in which they were rated, and each pair of files continues where the last pair ended.
-So every game is in exactly one pair, even if the clock was wrong: a game that was stored too late for its
-day's files is in the next pair.
+Games are in the order of rating, and each pair of files continues where the previous pair ended. So every
+game is in exactly one pair, even if the clock was wrong: a game that was stored too late for its day's files
+is in the next pair.
 """
 
 import hashlib
@@ -40,15 +40,15 @@ from arena.platform.settings import Settings
 
 _log = structlog.get_logger()
 
-_SECONDS: Final = 600.0
+_INTERVAL_SECONDS: Final = 600.0
 
-_AFTER: Final = timedelta(hours=1)
+_DAY_END_DELAY: Final = timedelta(hours=1)
 """Time from the end of a day until its files are made, long enough for its last results to be stored."""
 
 _BATCH: Final = 50
 _DAY: Final = timedelta(days=1)
-_UNFINISHED: Final = "making-"
-_FIRST: Final = date(2000, 1, 1)
+_TEMPORARY_PREFIX: Final = "making-"
+_BEFORE_FIRST_GAME: Final = date(2000, 1, 1)
 """A day before any game."""
 
 
@@ -78,11 +78,11 @@ class Exporter:
         call exports the rest.
         """
         manifest = read_manifest(self._folder)
-        kept = timedelta(days=self._keep_days)
-        oldest = (self._now() - kept).date() + _DAY if self._keep_days else _FIRST
+        max_age = timedelta(days=self._keep_days)
+        oldest = (self._now() - max_age).date() + _DAY if self._keep_days else _BEFORE_FIRST_GAME
         if manifest != (manifest := manifest.since(oldest)):
             write_manifest(self._folder, manifest)
-        self._tidy(manifest)
+        self._remove_unlisted(manifest)
         while not self._closed and (day := self._next_day(manifest, oldest)) is not None:
             try:
                 manifest = self._make_day(day, manifest, oldest)
@@ -104,7 +104,7 @@ class Exporter:
         if first is None:
             return None
         day = first.date() if last is None else max(first.date(), last.day + _DAY)
-        return day if day < (self._now() - _AFTER).date() else None
+        return day if day < (self._now() - _DAY_END_DELAY).date() else None
 
     def _make_day(self, day: date, manifest: ExportManifest, oldest: date) -> ExportManifest:
         """Make a day's files and return the manifest with them."""
@@ -113,22 +113,22 @@ class Exporter:
             first = manifest.files[-1].last + 1
         self._folder.mkdir(exist_ok=True)
         files = []
-        with TemporaryDirectory(dir=self._folder, prefix=_UNFINISHED) as name:
-            made = Path(name)
-            rows = self._write(made, range(first, last + 1), _midnight(oldest))
+        with TemporaryDirectory(dir=self._folder, prefix=_TEMPORARY_PREFIX) as name:
+            temporary = Path(name)
+            rows = self._write(temporary, range(first, last + 1), _midnight(oldest))
             for kind in (JSON_LINES, PARQUET):
-                with (made / kind).open("rb") as file:
+                with (temporary / kind).open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
                 new = ExportedFile(
                     name=f"games-{day}.{kind}",
                     day=day,
-                    bytes=(made / kind).stat().st_size,
+                    bytes=(temporary / kind).stat().st_size,
                     rows=rows,
                     sha256=digest,
                     first=first,
                     last=last,
                 )
-                (made / kind).replace(self._folder / new.name)
+                (temporary / kind).replace(self._folder / new.name)
                 files.append(new)
         sync(self._folder)
         manifest = replace(manifest, files=(*manifest.files, *files))
@@ -144,7 +144,7 @@ class Exporter:
             assert process.stderr is not None  # noqa: S101 - as above
             try:
                 with suppress(BrokenPipeError):  # the process has ended: its exit code is checked below
-                    for game in self._found(numbers, since):
+                    for game in self._read_games(numbers, since):
                         process.stdin.write(_line(game))
                         rows += 1
                     process.stdin.write(b"\n")
@@ -160,7 +160,7 @@ class Exporter:
             raise ExportError(f"a day's files could not be written: {reason}")
         return rows
 
-    def _found(self, numbers: range, since: datetime) -> Iterator[PublicGame]:
+    def _read_games(self, numbers: range, since: datetime) -> Iterator[PublicGame]:
         for start in range(0, len(numbers), _BATCH):
             if not self._disk.has_room():
                 raise ExportError(
@@ -182,18 +182,18 @@ class Exporter:
             )
             return self._process
 
-    def _tidy(self, manifest: ExportManifest) -> None:
-        """Remove files that the manifest doesn't name: old ones, and those of a killed arena."""
+    def _remove_unlisted(self, manifest: ExportManifest) -> None:
+        """Remove files that the manifest doesn't list: old ones, and those of a killed arena."""
         named = {MANIFEST, *(file.name for file in manifest.files)}
         for each in self._folder.iterdir() if self._folder.is_dir() else ():
-            if each.name.startswith(_UNFINISHED):
+            if each.name.startswith(_TEMPORARY_PREFIX):
                 shutil.rmtree(each)
             elif each.name.startswith("games-") and each.name not in named:
                 each.unlink()
 
 
 def _since(manifest: ExportManifest, oldest: date) -> datetime:
-    """Return the earliest end of a game that may be in the next files."""
+    """Return the earliest time at which a game in the next files may have ended."""
     late = manifest.files[-1].day - _DAY if manifest.files else oldest
     return _midnight(max(oldest, late))
 
@@ -222,11 +222,14 @@ def exporter(games: PublicGames, settings: Settings, now: Callable[[], datetime]
     """Export finished days within the context; see :class:`Exporter`."""
     folder = exports_folder(settings)
     disk = Disk(folder, settings.least_free)
-    made = Exporter(games, folder, settings.keep_replays_days, disk, now)
+    day_exporter = Exporter(games, folder, settings.keep_replays_days, disk, now)
     with PeriodicTask(
-        made.make, name="exporter", seconds=_SECONDS, expected=(ExportError, OSError, StoreError)
+        day_exporter.make,
+        name="exporter",
+        seconds=_INTERVAL_SECONDS,
+        expected=(ExportError, OSError, StoreError),
     ):
         try:
             yield
         finally:
-            made.close()
+            day_exporter.close()

@@ -70,7 +70,7 @@ def encoded(manifest: ExportManifest) -> bytes:
 
 
 def write_manifest(folder: Path, manifest: ExportManifest) -> None:
-    """Replace a folder's manifest in one step. Raises OSError."""
+    """Replace a folder's manifest atomically. Raises OSError."""
     new = folder / f"{MANIFEST}.new"
     new.write_bytes(encoded(manifest))
     sync(new)
