@@ -4,7 +4,7 @@ Predictions use the ratings from before a game, which don't depend on its result
 β is good if it gives the actual results a high probability, that is, if the log-loss of the predictions is
 low.
 
-Three questions, answered from the newest games:
+Three questions, answered from the latest games:
 
 - Do bots win as often as predicted? Of all pairs for which a chance near 60% was predicted, 60% should end
   with the favourite ahead.
@@ -28,14 +28,14 @@ from arena.ladder.rating import BETAS, DRIFT, Rating, expected_with
 _MIN_GAMES: Final = 100
 """Minimum number of games for fitting a β."""
 
-_RANGE: Final = 8.0
+_MAX_FACTOR: Final = 8.0
 """Maximum factor between the fitted β and the current one."""
 
 MIN_PROBABILITY: Final = 1e-12
-"""Lower bound of a probability, so that a single game can't decide the fit."""
+"""Lower bound for a probability, so that a single game can't decide the fit."""
 
-_STEPS: Final = 30
-_GOLDEN: Final = (math.sqrt(5) - 1) / 2
+_SEARCH_STEPS: Final = 30
+_INVERSE_GOLDEN_RATIO: Final = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +72,16 @@ def fit_betas(games: Iterable[PredictedGame]) -> tuple[BetaFit, ...]:
 
 
 def _pairs(game: PredictedGame) -> list[tuple[Rating, Rating]]:
-    """Return the pairs that didn't tie, each with the better placed rating first."""
+    """Return the pairs that didn't tie, each with the better-placed rating first."""
     seats = sorted(zip(game.places, game.ratings, strict=True), key=lambda seat: seat[0])
     return [(first, second) for (one, first), (other, second) in combinations(seats, 2) if one != other]
 
 
 def _fit(players: int, games: Sequence[Sequence[tuple[Rating, Rating]]]) -> BetaFit:
     beta = BETAS[players]
-    low, high = math.log(beta / _RANGE), math.log(beta * _RANGE)
-    for _ in range(_STEPS):  # golden section search
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    low, high = math.log(beta / _MAX_FACTOR), math.log(beta * _MAX_FACTOR)
+    for _ in range(_SEARCH_STEPS):  # golden section search
+        left, right = high - _INVERSE_GOLDEN_RATIO * (high - low), low + _INVERSE_GOLDEN_RATIO * (high - low)
         if fmean(_losses(games, math.exp(left))) < fmean(_losses(games, math.exp(right))):
             high = right
         else:
@@ -114,17 +114,17 @@ EDGES: Final = (0.5, 0.52, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0)
 SPANS: Final = 10
 """Number of consecutive parts into which the games are divided."""
 
-_FEW_PAIRS: Final = 20
+_MIN_PAIRS: Final = 20
 
 SHARE: Final = 0.95
-_WITHIN: Final = 1.959963984540054
+_Z: Final = 1.959963984540054
 """Standard deviations on either side of a mean that contain ``SHARE`` of a normal distribution."""
 
-_SPAN_GAMES: Final = 100
+_MIN_SPAN_GAMES: Final = 100
 """Minimum number of games in a part."""
 
-_MOVE_GAMES: Final = 5
-"""Minimum number of a version's games in a part for its rating's move to count."""
+_MIN_MOVE_GAMES: Final = 5
+"""Minimum number of games in a part for a version's rating change to count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +137,8 @@ class Group:
         pairs: Number of pairs of seats; every two seats of a game are a pair.
         predicted: Mean predicted probability.
         observed: Share of pairs in which the favourite finished ahead; ties count half.
-        error: Standard error of ``observed - predicted``, with games as the sample, because pairs of one game
-            are not independent. None below 20 pairs, which are too few.
+        error: Standard error of ``observed - predicted``, clustered by game, because the pairs of a game are
+            not independent. None if there are fewer than 20 pairs.
     """
 
     low: float
@@ -215,7 +215,7 @@ def calibrate(games: Sequence[PredictedGame]) -> Calibration:
         players: [pairs for game, pairs in zip(games, scored, strict=True) if len(game.places) == players]
         for players in BETAS
     }
-    count = max(1, min(SPANS, len(games) // _SPAN_GAMES))
+    count = max(1, min(SPANS, len(games) // _MIN_SPAN_GAMES))
     edges = [len(games) * index // count for index in range(count + 1)] if games else []
     return Calibration(
         games=len(games),
@@ -271,7 +271,7 @@ def _group(low: float, high: float, games: Sequence[Sequence[_Pair]]) -> Group |
         pairs=len(pairs),
         predicted=fmean(pair.predicted for pair in pairs),
         observed=fmean(pair.result for pair in pairs),
-        error=math.sqrt(squares) / len(pairs) if len(pairs) >= _FEW_PAIRS else None,
+        error=math.sqrt(squares) / len(pairs) if len(pairs) >= _MIN_PAIRS else None,
     )
 
 
@@ -294,9 +294,9 @@ def _span(games: Sequence[PredictedGame], scored: Sequence[Sequence[_Pair]]) -> 
             last[version] = after
             played[version] = played.get(version, 0) + 1
     held = [
-        _stays(first[version], last[version], count)
+        _stayed_in_interval(first[version], last[version], count)
         for version, count in played.items()
-        if count >= _MOVE_GAMES
+        if count >= _MIN_MOVE_GAMES
     ]
     return Span(
         start=games[0].ended,
@@ -308,7 +308,7 @@ def _span(games: Sequence[PredictedGame], scored: Sequence[Sequence[_Pair]]) -> 
     )
 
 
-def _stays(before: Rating, after: Rating, games: int) -> bool:
+def _stayed_in_interval(before: Rating, after: Rating, games: int) -> bool:
     """Return True if the mean stayed in the interval in which it should stay with probability ``SHARE``."""
     variance = before.deviation**2 + games * DRIFT**2 - after.deviation**2
-    return abs(after.mean - before.mean) <= _WITHIN * math.sqrt(max(variance, 0.0))
+    return abs(after.mean - before.mean) <= _Z * math.sqrt(max(variance, 0.0))

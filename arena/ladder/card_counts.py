@@ -1,4 +1,4 @@
-"""Counts the decisions of games by card."""
+"""Counts the decisions in games by card."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from arena.rules import ROUNDS, Card, Hand, Play, RoundScore, State
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
 
 _MAX_ICONS: Final = 28
-"""Maximum of a player's maki icons in a round: ten cards, eight of them with three icons."""
+"""Maximum number of a player's maki icons in a round: ten cards, eight of them with three icons."""
 
 POINT: Final = lcm(*range(1, _MAX_ICONS + 1))
 """Number of units in a point, chosen so that every card's share is a whole number of units."""
@@ -33,31 +33,31 @@ def earned(end: State, seat: int) -> Earned:
     """
     if end.result is None:
         raise ValueError("the game is not over")
-    pudding = _each(max(end.result.pudding_scores[seat], 0), end.result.puddings[seat])
+    pudding = _equal_share(max(end.result.pudding_scores[seat], 0), end.result.puddings[seat])
     plays: list[list[Play]] = [[] for _ in range(ROUNDS)]
     for turn in end.turns:
         plays[turn.round - 1].append(turn.plays[seat])
     found: Earned = {}
     for number, (placed, scores) in enumerate(zip(plays, end.rounds, strict=True), start=1):
-        shares = iter(_round([*chain.from_iterable(placed)], scores[seat], pudding))
+        shares = iter(_round_shares([*chain.from_iterable(placed)], scores[seat], pudding))
         for turn_number, cards in enumerate(placed, start=1):
             found[number, turn_number] = tuple(islice(shares, len(cards)))
     return found
 
 
-def _round(cards: Sequence[Card], score: RoundScore, pudding: int) -> list[int]:
+def _round_shares(cards: Sequence[Card], score: RoundScore, pudding: int) -> list[int]:
     """Return each card's share of a round's points, in the order in which they were placed."""
     tempura, sashimi = cards.count(Card.TEMPURA), cards.count(Card.SASHIMI)
     dumplings = min(cards.count(Card.DUMPLING), _DUMPLINGS)
     icons = sum(MAKI_ICONS.get(card, 0) for card in cards)
     sets = {
-        Card.TEMPURA: _set(score.tempura, tempura - tempura % 2),
-        Card.SASHIMI: _set(score.sashimi, sashimi - sashimi % 3),
-        Card.DUMPLING: _set(score.dumpling, dumplings),
-        Card.SOY_SAUCE: _set(score.soy_sauce, cards.count(Card.SOY_SAUCE)),
+        Card.TEMPURA: _set_shares(score.tempura, tempura - tempura % 2),
+        Card.SASHIMI: _set_shares(score.sashimi, sashimi - sashimi % 3),
+        Card.DUMPLING: _set_shares(score.dumpling, dumplings),
+        Card.SOY_SAUCE: _set_shares(score.soy_sauce, cards.count(Card.SOY_SAUCE)),
         Card.PUDDING: repeat(pudding),
     }
-    an_icon = _each(score.maki, icons)
+    an_icon = _equal_share(score.maki, icons)
     shares = [next(sets[card]) if card in sets else MAKI_ICONS.get(card, 0) * an_icon for card in cards]
     _add_nigiri(cards, shares)
     return shares
@@ -75,12 +75,12 @@ def _add_nigiri(cards: Sequence[Card], shares: list[int]) -> None:
                 shares[free_wasabi.pop(0)] = 2 * value * POINT
 
 
-def _set(points: int, members: int) -> Iterator[int]:
+def _set_shares(points: int, members: int) -> Iterator[int]:
     """Yield the share of each card of a kind: first the cards in sets, with equal shares, then 0."""
-    return chain(repeat(_each(points, members), members), repeat(0))
+    return chain(repeat(_equal_share(points, members), members), repeat(0))
 
 
-def _each(points: int, members: int) -> int:
+def _equal_share(points: int, members: int) -> int:
     return points * POINT // members if members else 0
 
 
@@ -124,7 +124,7 @@ class Tally:
     counts: Mapping[Key, Count]
 
 
-class _Own(NamedTuple):
+class _OwnDecision(NamedTuple):
     """A bot's own decision; ``points`` has the points of each card taken."""
 
     turn: int
@@ -158,7 +158,7 @@ def count_game(
         if taken_over[seat]:
             continue
         wins = share if place == 1 else 0
-        own = list(_own(states, steps, seat))
+        own = list(_own_decisions(states, steps, seat))
         _add_seat(sums, own, wins)
         seats += 1
         decisions += len(own)
@@ -182,17 +182,19 @@ def merged(tallies: Iterable[Tally]) -> Tally:
     return Tally(games=games, counts=counts)
 
 
-def _own(states: Sequence[State], steps: Sequence[Sequence[Decision | None]], seat: int) -> Iterator[_Own]:
+def _own_decisions(
+    states: Sequence[State], steps: Sequence[Sequence[Decision | None]], seat: int
+) -> Iterator[_OwnDecision]:
     end = states[-1]
     points = earned(end, seat)
     for before, step in zip(states, steps, strict=False):
         decision = step[seat]
         if decision is not None and not decision.standin:
             turn = end.turns[len(before.turns)]
-            yield _Own(turn.turn, before.hands[seat], turn.plays[seat], points[turn.round, turn.turn])
+            yield _OwnDecision(turn.turn, before.hands[seat], turn.plays[seat], points[turn.round, turn.turn])
 
 
-def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_Own], wins: int) -> None:
+def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_OwnDecision], wins: int) -> None:
     """Add a seat's decisions to the sums, which become Counts. ``wins`` is the seat's share of the win."""
     # For each card and turn, the seat's seen, taken, cards and points.
     counted: dict[tuple[Card, int], list[int]] = {}
@@ -208,7 +210,7 @@ def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_Own]
         total = counted.setdefault((card, ALL_TURNS), [0, 0, 0, 0])
         total[:] = map(add, total, each)
     for key, (seen, taken, placed, earnings) in counted.items():
-        left = seen - taken
-        whole = [seen, taken, placed, taken * wins, left * wins, earnings, taken * taken, left * left]
+        passed = seen - taken
+        row = [seen, taken, placed, taken * wins, passed * wins, earnings, taken * taken, passed * passed]
         before = sums.get(key)
-        sums[key] = whole if before is None else [*map(add, before, whole)]
+        sums[key] = row if before is None else [*map(add, before, row)]

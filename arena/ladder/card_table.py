@@ -10,7 +10,7 @@ from arena.ladder.card_counts import ALL_TURNS, POINT, WIN, Count, Games, Tally
 from arena.rules import Card, Rules
 
 _Z: Final = 1.959964
-"""Standard deviations of a 95% interval."""
+"""Half the width of a 95% interval, in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class WinRate(Estimate):
 
 
 def win_rate(won: int, times: int, squares: int) -> WinRate | None:
-    """Return the share of decisions whose game was won, or None if there are no decisions.
+    """Return the share of decisions in games that were won, or None if there are no decisions.
 
     ``won`` is in units of 1 / ``WIN``, ``times`` the number of decisions, and ``squares`` the sum, over the
     seats of each game, of the squared number of decisions.
@@ -73,7 +73,7 @@ def _wilson(rate: float, number: float) -> tuple[float, float]:
 
 
 FEW: Final = 100
-"""Minimum number of effective games for a reliable figure."""
+"""Minimum effective number of games for a reliable figure."""
 
 TABLES: Final = (2, 3, 4, 5)
 """Numbers of players."""
@@ -87,7 +87,7 @@ class CardFigures:
         turn: Turn of the round, from 1; None for all turns.
         seen: Decisions with the card in the hand.
         taken: Decisions that took it.
-        copies: Number of copies taken; with chopsticks a decision may take two.
+        copies: Number of copies taken; with chopsticks, a decision may take two.
         take_rate: ``taken`` divided by ``seen``; None if it was never seen.
         won_taken: Share of games won after taking it; None if it was never taken.
         won_passed: Share of games won after passing it; None if it was never passed.
@@ -136,7 +136,7 @@ class CardTable:
         games: Number of games counted.
         seats: Seats in these games, except those that the stand-in took over.
         decisions: Decisions of these seats, without the stand-in's.
-        win_rate: Share of decisions whose game was won; None if there are no decisions.
+        win_rate: Share of decisions in games that were won; None if there are no decisions.
         cards: Cards in the order of the deck. Soy sauce, which only a variant has, is included once seen.
     """
 
@@ -215,7 +215,7 @@ class CardHabit:
     seen: int  # decisions with the card in the hand
     taken: int  # decisions that took it
     rate: float  # taken / seen
-    # How often all bots take it with the same number of players in the same turns. None if not counted.
+    # How often all bots take it with the same number of players in the same turns. None if unknown.
     usual: float | None
     difference: float | None  # the bot's rate minus that of all bots; None if that is missing
 

@@ -21,7 +21,7 @@ class BoardLine:
 
     @property
     def order(self) -> tuple[bool, float, float, str]:
-        """Sort key: bots without a game last, then by score, smallest deviation and name.
+        """Sort key: bots without games last, then by score, smallest deviation and name.
 
         Bots share a rank if the first two parts of their keys are equal.
         """

@@ -1,10 +1,9 @@
 """Draws the tables of matches. Does no I/O; the caller provides the random generator.
 
-A table is drawn for a new version or, if there is none, for the version that has waited longest. Its
+A table is drawn for a new version or, if there is none, for the version that has waited longest. The
 opponents are drawn from versions that have waited long, so that no version waits much longer than the others.
 Opponents come from a wide range of ratings while ratings are uncertain, and from a narrower range once the
-ratings have settled. About as many of them are rated above the version that the table was drawn for as below
-it.
+ratings have settled. About as many opponents are rated above that version as below it.
 """
 
 import math
@@ -38,10 +37,10 @@ _NEWCOMER_GAMES = 50
 """A version with fewer rated games than this plays again as soon as its current match is over."""
 
 _POOL_SHARE = 0.35
-"""Fraction of the possible opponents from which one is drawn: those that have waited longest."""
+"""Fraction of the possible opponents from which one is drawn, the longest-waiting first."""
 
 _MIN_POOL = 8
-"""Minimum number of opponents from which one is drawn."""
+"""Minimum number of possible opponents from which one is drawn."""
 
 
 class TooFewBots(ValueError):
@@ -69,7 +68,7 @@ class Candidate:
 
 
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players for which a version that has waited longest has the fewest games.
+    """Return the number of players with which the longest-waiting version has the fewest games.
 
     Queued games count too. This makes every version play about equally often with each number of players.
     Raises TooFewBots.
@@ -147,9 +146,9 @@ def deal_count(table: Sequence[int], default: int, micros: Mapping[int, int]) ->
 
 
 def _priority(candidate: Candidate) -> tuple[int, int, datetime]:
-    """Return the sort key for who plays next.
+    """Return the sort key that decides which version plays next.
 
-    New versions without a queued game come first, by ascending number of games. The others follow by
+    New versions without queued games come first, by ascending number of games. The others follow by
     ascending number of queued games, then by time since the last game, longest first.
     """
     queued = sum(candidate.queued.values())
@@ -189,7 +188,7 @@ def _shuffled(table: list[Candidate], players: int, rng: random.Random) -> tuple
 
 
 def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
-    """Return True unless the table has this bot or another bot of its author. House bots may meet."""
+    """Return True unless the table has this bot or another bot by its author. House bots may meet."""
     return all(
         candidate.bot != other.bot and (candidate.author != other.author or (candidate.house and other.house))
         for other in table

@@ -1,9 +1,9 @@
 """Finds pairs of bots or authors whose results against each other contradict their ratings.
 
 A bot that deliberately loses to another finishes behind it more often than predicted. Playing styles and
-chance can have the same effect, so a report is a reason to review games, not a proof.
+chance can have the same effect, so a report is a reason to review games, not proof.
 
-For each pair, results are compared with the prediction from the newest ratings of both versions. The variance
+For each pair, results are compared with the prediction from the latest ratings of both versions. The variance
 of the sum of the differences has two parts: the luck of each game, and the error of the ratings, which all
 games of a pair share. Chance makes the oddest of n pairs look odd, so a pair's probability is multiplied by n
 (Bonferroni).
@@ -26,10 +26,10 @@ CHANCE: Final = 0.01
 _MIN_GAMES: Final = 20
 """Minimum number of games of a pair, so that the sum is approximately normally distributed."""
 
-_EXACT: Final = 1e-9
+_NEGLIGIBLE_DEVIATION: Final = 1e-9
 """Deviation of a skill that is treated as known, because the ratings' error is added once per pair."""
 
-_STEP: Final = 0.01
+_SLOPE_STEP: Final = 0.01
 """Difference of two means for computing the slope of an expectation."""
 
 Name = TypeVar("Name", bound=Hashable)
@@ -64,7 +64,7 @@ def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tupl
     pairs of versions with the same name, are left out.
     """
     played = list(games)
-    newest = {
+    latest = {
         version: with_model_error(rating)
         for game in played
         for version, rating in zip(game.versions, game.rated, strict=True)
@@ -73,7 +73,7 @@ def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tupl
     for game in played:
         beta = BETAS[len(game.places)]
         seats = [
-            (names[version], (version, newest[version]), place)
+            (names[version], (version, latest[version]), place)
             for version, place in zip(game.versions, game.places, strict=True)
             if version in names
         ]
@@ -86,7 +86,7 @@ def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tupl
                 else:
                     _add_pair(pair[2], beta, two, one, 1 - result)
     enough = [pair for pair in pairs.values() if pair[2].games >= _MIN_GAMES]
-    found = [_odd(first, second, sums, newest, len(enough)) for first, second, sums in enough]
+    found = [_odd_pair(first, second, sums, latest, len(enough)) for first, second, sums in enough]
     return tuple(sorted((pair for pair in found if pair.chance < CHANCE), key=lambda pair: pair.chance))
 
 
@@ -94,16 +94,24 @@ def _add_pair(
     sums: _Sums, beta: float, one: tuple[int, Rating], two: tuple[int, Rating], result: float
 ) -> None:
     (version, rating), (other, theirs) = one, two
-    expected = expected_with(beta, Rating(rating.mean, _EXACT), Rating(theirs.mean, _EXACT))
-    higher = expected_with(beta, Rating(rating.mean + _STEP, _EXACT), Rating(theirs.mean, _EXACT))
+    expected = expected_with(
+        beta, Rating(rating.mean, _NEGLIGIBLE_DEVIATION), Rating(theirs.mean, _NEGLIGIBLE_DEVIATION)
+    )
+    higher = expected_with(
+        beta,
+        Rating(rating.mean + _SLOPE_STEP, _NEGLIGIBLE_DEVIATION),
+        Rating(theirs.mean, _NEGLIGIBLE_DEVIATION),
+    )
     sums.games += 1
     sums.observed += result
     sums.expected += expected
     sums.luck += expected * (1 - expected)
-    sums.slopes[version, other] += (higher - expected) / _STEP
+    sums.slopes[version, other] += (higher - expected) / _SLOPE_STEP
 
 
-def _odd(first: Name, second: Name, sums: _Sums, ratings: Mapping[int, Rating], pairs: int) -> OddPair[Name]:
+def _odd_pair(
+    first: Name, second: Name, sums: _Sums, ratings: Mapping[int, Rating], pairs: int
+) -> OddPair[Name]:
     error = math.fsum(
         slope**2 * (ratings[one].deviation ** 2 + ratings[two].deviation ** 2)
         for (one, two), slope in sums.slopes.items()

@@ -7,9 +7,9 @@ is kept, so the cost of a game does not depend on the number of bots, and skills
 the log, like ratings.
 
 This differs from TrueSkill in two ways. A skill doesn't drift, because a version never changes: deviations
-fall with every game, whereas TrueSkill's stay above a limit. And the prior is about as wide as bots' skills
-spread, whereas TrueSkill's is wider. The benchmark ``benchmarks.ladder`` measures how often intervals contain
-the true rank.
+fall with every game, whereas TrueSkill's stay above a limit. And the prior is about as wide as the spread of
+bots' skills, whereas TrueSkill's is wider. The benchmark ``benchmarks.ladder`` measures how often intervals
+contain the true rank.
 """
 
 import math
@@ -37,7 +37,7 @@ def with_model_error(skill: Rating) -> Rating:
 def update_skills(skills: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
     """Return the skills after one game. Place 1 is best; equal places are a tie.
 
-    The same arguments give exactly the same result, bit by bit. Raises ValueError if there are not two to
+    The same arguments give exactly the same result, bit for bit. Raises ValueError unless there are two to
     five players with one place each.
     """
     if len(skills) not in BETAS or len(skills) != len(places):

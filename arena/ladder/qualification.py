@@ -12,16 +12,16 @@ from arena.protocol.submissions import HINTS, Cause, CauseKind, Request, Stage
 from arena.rules import Rules, view
 
 _FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in .*)?$')
-_NOT_THE_AUTHORS: Final = re.compile(
+_LIBRARY_FILES: Final = re.compile(
     r"^<frozen |/(?:site|dist)-packages/|/lib/python3|/arena/(?:sdk|sandbox|wire)/"
 )
 _EXCEPTION: Final = re.compile(r"^(?!Traceback )[A-Za-z_][\w.]*(?:: .*)?$")
-_STACK: Final = "Stack (most recent call first):"
-_FATAL: Final = "Fatal Python error: "
+_STACK_HEADER: Final = "Stack (most recent call first):"
+_FATAL_PREFIX: Final = "Fatal Python error: "
 _LATE_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
-_PLACE: Final = re.compile(r"kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)")
-_CHARACTERS: Final = 300
-_LIBRARY: Final = "kaiten: "
+_CHOOSE_POSITION: Final = re.compile(r"kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)")
+_MAX_LINE_LENGTH: Final = 300
+_NOTICE_PREFIX: Final = "kaiten: "
 
 
 def where_it_failed(stderr: str) -> str | None:
@@ -39,7 +39,7 @@ def where_it_failed(stderr: str) -> str | None:
     for number, line in enumerate(lines):
         match = _FRAME.match(line)
         if match is not None:
-            if not _NOT_THE_AUTHORS.search(match["file"]):
+            if not _LIBRARY_FILES.search(match["file"]):
                 source = lines[number + 1].strip() if number + 1 < len(lines) else ""
                 frame = match["file"].rpartition("/")[2], match["line"], source
             in_library = in_library or "/arena/sdk/" in match["file"]
@@ -47,36 +47,36 @@ def where_it_failed(stderr: str) -> str | None:
             frame, in_library = None, False
         elif frame is not None and _EXCEPTION.match(line):
             file, at, source = frame
-            found = f"{line} ({file}, line {at}: {source})"[:_CHARACTERS]
+            found = f"{line} ({file}, line {at}: {source})"[:_MAX_LINE_LENGTH]
             frame, in_library = None, False
         elif in_library and _EXCEPTION.match(line):
-            found = (f"{line}; {place}" if place else line)[:_CHARACTERS]
+            found = (f"{line}; {place}" if place else line)[:_MAX_LINE_LENGTH]
             in_library = False
     return found
 
 
 def where_choose_is(stderr: str) -> str | None:
     """Return where the bot's ``choose`` is, as arena.sdk prints it, or None. ``stderr`` is untrusted."""
-    matches = [match for line in stderr.splitlines() if (match := _PLACE.fullmatch(line))]
+    matches = [match for line in stderr.splitlines() if (match := _CHOOSE_POSITION.fullmatch(line))]
     if not matches:
         return None
     match = matches[-1]
-    return f"choose() is in {match['file'].rpartition('/')[2]}, line {match['line']}"[:_CHARACTERS]
+    return f"choose() is in {match['file'].rpartition('/')[2]}, line {match['line']}"[:_MAX_LINE_LENGTH]
 
 
 def where_it_was(stderr: str) -> str | None:
     """Return the innermost line of the author's code in the last stack of a late decision, or None.
 
-    Such a stack is printed by arena.sdk. ``stderr`` is untrusted.
+    arena.sdk prints such stacks. ``stderr`` is untrusted.
     """
-    _, found, stack = stderr.rpartition(f"{_STACK}\n")
+    _, found, stack = stderr.rpartition(f"{_STACK_HEADER}\n")
     for line in stack.splitlines() if found else ():
         match = _LATE_FRAME.match(line)
         if match is None:
             return None
-        if not _NOT_THE_AUTHORS.search(match["file"]):
+        if not _LIBRARY_FILES.search(match["file"]):
             file = match["file"].rpartition("/")[2]
-            return f"{file}, line {match['line']}, in {match['name']}"[:_CHARACTERS]
+            return f"{file}, line {match['line']}, in {match['name']}"[:_MAX_LINE_LENGTH]
     return None
 
 
@@ -86,12 +86,14 @@ def last_output_line(stderr: str, notice: str) -> str | None:
     The arena's libraries begin their notices with ``kaiten: ``. ``stderr`` is untrusted.
     """
     own = (line.strip() for line in reversed(text_before(stderr, notice).splitlines()))
-    return next((line[:_CHARACTERS] for line in own if line and not line.startswith(_LIBRARY)), None)
+    return next(
+        (line[:_MAX_LINE_LENGTH] for line in own if line and not line.startswith(_NOTICE_PREFIX)), None
+    )
 
 
 def text_before(stderr: str, notice: str) -> str:
     """Return the text before the line with ``kaiten: `` and the notice, or all if there is no such line."""
-    before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
+    before, found, _ = stderr.partition(f"{_NOTICE_PREFIX}{notice}")
     return before if found else stderr
 
 
@@ -102,9 +104,9 @@ MAX_TIMEOUTS: Final = 2
 """Number of late decisions allowed in all games together, because a host may stall."""
 
 _TABLES: Final = (2, 3, 5)
-_STDERR_CHARACTERS: Final = 4096
+_MAX_STDERR_LENGTH: Final = 4096
 
-_KINDS: Final = {
+_CAUSE_KINDS: Final = {
     Fault.CRASH: CauseKind.CRASH,
     Fault.ABSENT: CauseKind.SILENT,
     Fault.EXPELLED: CauseKind.EXPELLED,
@@ -113,13 +115,13 @@ _KINDS: Final = {
     Fault.PROTOCOL: CauseKind.PROTOCOL,
 }
 
-_PLAYS_ON: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOCOL})
+_NON_FINAL_FAULTS: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOCOL})
 """Faults after which a bot keeps running, so it may print more."""
 
 _CANNOT_START: Final = re.compile(r"^arena: can't start .*", re.MULTILINE)
 """A message of the init process in a bot's container."""
 
-_WANTS_NETWORK: Final = re.compile(
+_NETWORK_ERROR: Final = re.compile(
     r"(?i:network is unreachable|name resolution|name or service not known|nodename nor servname"
     r"|could not resolve host|unknown host|no such host|no route to host)"
     r"|\bgetaddrinfo (?:failed|E[A-Z_]+)|\bgaierror\b"
@@ -128,14 +130,14 @@ _WANTS_NETWORK: Final = re.compile(
 """Errors of many languages' libraries for unresolved names and unreachable hosts. The codes match only as
 whole words in capitals: Python's ModuleNotFoundError contains one of them in mixed case."""
 
-_LACKS_MODULE: Final = re.compile(
+_MISSING_MODULE: Final = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find module)\b"
 )
 
 MAX_REPEATS: Final = 2
 """Maximum number of times to repeat games because the host may have caused the failure."""
 
-_MAY_BE_THE_HOSTS: Final = frozenset({Fault.ABSENT, Fault.TIMEOUT})
+_HOST_RELATED_FAULTS: Final = frozenset({Fault.ABSENT, Fault.TIMEOUT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +169,7 @@ def table(game: int, house: int) -> tuple[int, int]:
     return players, (0, players // 2, players - 1)[game]
 
 
-def _deciding(played: Sequence[Played]) -> _Failure | None:
+def _decisive_failure(played: Sequence[Played]) -> _Failure | None:
     failures = [failure for game, each in enumerate(played) for failure in _failures(game, each)]
     late = [failure for failure in failures if failure.fault is Fault.TIMEOUT]
     final = [failure for failure in failures if failure.fault in FINAL_FAULTS]
@@ -182,7 +184,7 @@ class QualificationStanding:
     """The progress of a qualification."""
 
     games: tuple[Played, ...]  # the games that count
-    replays: int  # how often games were discarded because the host may have delayed the bot
+    replays: int  # number of times games were discarded because the host may have delayed the bot
     cause: Cause | None  # why the bot does not qualify, or None if it has not failed so far
 
 
@@ -193,24 +195,23 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
     across all games.
 
     If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to
-    ``MAX_REPEATS`` times. After that the verdict is final.
+    ``MAX_REPEATS`` times. After that, the verdict is final.
     """
     games: tuple[Played, ...] = ()
     replays = 0
     cause = None
     for each in played:
         games = (*games, each)
-        failure = _deciding(games)
+        failure = _decisive_failure(games)
         if failure is None:
             cause = None
             continue
         cause = _cause(games, failure)
-        if not _may_be_the_hosts(failure, games):
+        if not _host_may_be_the_cause(failure, games):
             continue
         if replays == MAX_REPEATS:
-            why = "because the host was busy"
-            tried = f"{cause.text}. Before that, games were repeated {replays} times {why}"
-            cause = replace(cause, text=tried)
+            repeated = f"games were repeated {replays} times because the host was busy"
+            cause = replace(cause, text=f"{cause.text}. Before that, {repeated}")
             break
         replays += 1
         cause = None
@@ -227,11 +228,11 @@ def numbers(played: Sequence[Played | None]) -> tuple[int, ...]:
     return tuple(min(len(standing(games).games) + 1, GAMES) for games in before)
 
 
-def _may_be_the_hosts(failure: _Failure, played: Sequence[Played]) -> bool:
-    return failure.fault in _MAY_BE_THE_HOSTS and any(map(_kept_waiting, played))
+def _host_may_be_the_cause(failure: _Failure, played: Sequence[Played]) -> bool:
+    return failure.fault in _HOST_RELATED_FAULTS and any(map(_had_host_delay, played))
 
 
-def _kept_waiting(played: Played) -> bool:
+def _had_host_delay(played: Played) -> bool:
     return any(HOST_DELAY_TEXT in (failure.decision.trouble or "") for failure in _failures(0, played))
 
 
@@ -255,8 +256,8 @@ def _cause(played: Sequence[Played], failure: _Failure) -> Cause:
         hint=HINTS[kind],
         exit_code=report.exit_code,
         out_of_memory=report.out_of_memory,
-        request=None if _played_nothing(failure, report) else request,
-        stderr=report.stderr[-_STDERR_CHARACTERS:],
+        request=None if _never_moved(failure, report) else request,
+        stderr=report.stderr[-_MAX_STDERR_LENGTH:],
     )
 
 
@@ -267,7 +268,7 @@ def _kind(fault: Fault, report: SeatReport) -> CauseKind:
         return CauseKind.MEMORY
     if fault in {Fault.CRASH, Fault.ABSENT, Fault.TIMEOUT} and _failed_for_network(report.stderr):
         return CauseKind.NETWORK
-    return _KINDS[fault]
+    return _CAUSE_KINDS[fault]
 
 
 def _failed_for_network(stderr: str) -> bool:
@@ -276,9 +277,12 @@ def _failed_for_network(stderr: str) -> bool:
     A refused connection is ignored: without a network, only the bot's own container can refuse one.
     """
     lines = [
-        (bool(_WANTS_NETWORK.search(line)), bool(_LACKS_MODULE.search(line))) for line in stderr.splitlines()
+        (bool(_NETWORK_ERROR.search(line)), bool(_MISSING_MODULE.search(line)))
+        for line in stderr.splitlines()
     ]
-    return next((not lacks for wants, lacks in reversed(lines) if wants or lacks), False)
+    return next(
+        (not is_module for is_network, is_module in reversed(lines) if is_network or is_module), False
+    )
 
 
 def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport, late: int) -> str:
@@ -287,10 +291,10 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
     how = report.trouble or trouble
     match failure.fault:
         case _ if kind is CauseKind.START:
-            text = f"the bot could not be started: {_line(_CANNOT_START, report.stderr) or how}"
+            text = f"the bot could not be started: {_last_matching_line(_CANNOT_START, report.stderr) or how}"
         case Fault.ABSENT:
             text = f"the bot sent no Hello to the referee: {how}"
-        case Fault.CRASH if _played_nothing(failure, report):
+        case Fault.CRASH if _never_moved(failure, report):
             text = f"the bot disconnected before its first move: {how}"
         case Fault.CRASH:
             text = f"the bot disconnected {where}: {how}"
@@ -302,24 +306,24 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
             text = f"the bot made an illegal move {where}: {trouble}"
         case Fault.PROTOCOL:
             text = f"the bot broke the protocol {where}: {trouble}"
-    return "; ".join([text, *_further(kind, failure, request, report)])
+    return "; ".join([text, *_details(kind, failure, request, report)])
 
 
-def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport) -> Iterator[str]:
+def _details(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport) -> Iterator[str]:
     """Yield additional details from the bot's stderr."""
     if kind is CauseKind.NETWORK:
-        line = _line(_WANTS_NETWORK, report.stderr)
+        line = _last_matching_line(_NETWORK_ERROR, report.stderr)
         yield f"it tried to use the network, which bots don't have: {line}"
-    if kind is CauseKind.CRASH and _played_nothing(failure, report) and report.exit_code == 0:
+    if kind is CauseKind.CRASH and _never_moved(failure, report) and report.exit_code == 0:
         yield "exiting with code 0 before Hello usually means that run() was never called"
     if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:
         yield from _where_it_ended(failure.fault, report.stderr)
-    if failure.fault in _PLAYS_ON:
+    if failure.fault in _NON_FINAL_FAULTS:
         yield from _where_it_played(failure.fault, request, report.stderr)
 
 
 def _where_it_ended(fault: Fault, stderr: str) -> Iterator[str]:
-    _, fatal, rest = stderr.rpartition(_FATAL)
+    _, fatal, rest = stderr.rpartition(_FATAL_PREFIX)
     last = where_it_was(rest) if fatal else None
     was = where_it_was(stderr) if fault is Fault.ABSENT else None
     where = where_it_failed(stderr)
@@ -349,8 +353,8 @@ def _where_it_played(fault: Fault, request: Request, stderr: str) -> Iterator[st
         yield place
 
 
-def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
-    """Return True if the bot was lost before its Hello or, without the name of an SDK, at its first decision.
+def _never_moved(failure: _Failure, report: SeatReport) -> bool:
+    """Return True if the bot was lost before its Hello or, if it named no SDK, at its first decision.
 
     A bot that crashes before its Hello also has its fault at its first decision. Only the name of an SDK,
     which comes with the Hello, tells the two apart.
@@ -360,7 +364,7 @@ def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
     )
 
 
-def _line(wanted: re.Pattern[str], stderr: str) -> str | None:
+def _last_matching_line(wanted: re.Pattern[str], stderr: str) -> str | None:
     return next((line.strip() for line in reversed(stderr.splitlines()) if wanted.search(line)), None)
 
 
@@ -391,8 +395,8 @@ def keeps_failing(taken_over: Sequence[bool]) -> bool:
 
 def benching_reason(taken_over: Sequence[bool], last: str) -> str:
     """Return the public reason for benching a bot. ``last`` describes the most recent failure."""
-    looked_at = taken_over[-BENCHING_WINDOW:]
+    window = taken_over[-BENCHING_WINDOW:]
     return (
-        f"the stand-in had to finish {sum(looked_at)} of the bot's last {len(looked_at)} rated games; "
+        f"the stand-in had to finish {sum(window)} of the bot's last {len(window)} rated games; "
         f"most recently: {last}"
     )

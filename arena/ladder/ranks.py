@@ -1,4 +1,4 @@
-"""Intervals of players' probable ranks, sampled from skills as normal distributions.
+"""Intervals of players' probable ranks, sampled from their skills, which are normal distributions.
 
     field = Field({1: Rating(30.0, 1.0), 2: Rating(29.0, 1.0), 3: Rating(20.0, 1.0)})
     field.interval(1)    # (1, 2)
@@ -28,10 +28,10 @@ SHARE = 0.95
 """Share of a player's ranks in the interval."""
 
 DRAWS = 200
-_LEFT_OUT = round(DRAWS * (1 - SHARE) / 2)
+_TAIL_DRAWS = round(DRAWS * (1 - SHARE) / 2)
 _MAX_DRAWS = 200_000
 _MIN_FIELDS = 20
-_SIZES = (200, 100, 50, 40, 25, 20)
+_FIELD_COUNTS = (200, 100, 50, 40, 25, 20)
 """Possible numbers of fields. Each divides ``DRAWS``, so all fields are used equally often."""
 
 
@@ -52,16 +52,16 @@ class Field:
             return
         self._remove(player)
         self._ratings[player] = rating
-        if _fields(len(self._ratings)) != len(self._worlds):
+        if _field_count(len(self._ratings)) != len(self._sampled_fields):
             self._draw_all()
             return
-        for world, skill in zip(self._worlds, self._skills(player), strict=True):
-            insort(world, skill)
+        for field, skill in zip(self._sampled_fields, self._skills(player), strict=True):
+            insort(field, skill)
 
     def drop(self, player: int) -> None:
         """Remove a player, if present."""
         self._remove(player)
-        if _fields(len(self._ratings)) != len(self._worlds):
+        if _field_count(len(self._ratings)) != len(self._sampled_fields):
             self._draw_all()
 
     def interval(self, player: int) -> tuple[int, int]:
@@ -70,34 +70,37 @@ class Field:
         Raises KeyError for an unknown player.
         """
         rating = self._ratings[player]
-        players, size = len(self._ratings), len(self._worlds)
+        players, size = len(self._ratings), len(self._sampled_fields)
         own = self._skills(player)
         ranks = []
         for draw, slice_ in enumerate(_slices(DRAWS)):
             skill = rating.mean + rating.deviation * slice_
-            world = self._worlds[draw % size]
-            better = players - bisect_right(world, skill)
+            field = self._sampled_fields[draw % size]
+            better = players - bisect_right(field, skill)
             ranks.append(1 + better - (own[draw % size] > skill))
         ranks.sort()
-        return ranks[_LEFT_OUT], ranks[-1 - _LEFT_OUT]
+        return ranks[_TAIL_DRAWS], ranks[-1 - _TAIL_DRAWS]
 
     def _remove(self, player: int) -> None:
         if player not in self._ratings:
             return
-        for world, skill in zip(self._worlds, self._skills(player), strict=True):
-            del world[bisect_left(world, skill)]
+        for field, skill in zip(self._sampled_fields, self._skills(player), strict=True):
+            del field[bisect_left(field, skill)]
         del self._ratings[player]
 
     def _draw_all(self) -> None:
-        self._worlds = [array("d") for _ in range(_fields(len(self._ratings)))]
+        self._sampled_fields = [array("d") for _ in range(_field_count(len(self._ratings)))]
         drawn = [self._skills(player) for player in self._ratings]
-        for index in range(len(self._worlds)):
-            self._worlds[index] = array("d", sorted(skills[index] for skills in drawn))
+        for index in range(len(self._sampled_fields)):
+            self._sampled_fields[index] = array("d", sorted(skills[index] for skills in drawn))
 
     def _skills(self, player: int) -> list[float]:
         """Return a player's skill in each field."""
         rating = self._ratings[player]
-        return [rating.mean + rating.deviation * slice_ for slice_ in _order(player, len(self._worlds))]
+        return [
+            rating.mean + rating.deviation * slice_
+            for slice_ in _shuffled_slices(player, len(self._sampled_fields))
+        ]
 
 
 def between(better: Rating, worse: Rating) -> float:
@@ -105,8 +108,8 @@ def between(better: Rating, worse: Rating) -> float:
     return NormalDist().cdf((better.mean - worse.mean) / math.hypot(better.deviation, worse.deviation))
 
 
-def _fields(players: int) -> int:
-    return next((size for size in _SIZES if size * players <= _MAX_DRAWS), _MIN_FIELDS)
+def _field_count(players: int) -> int:
+    return next((size for size in _FIELD_COUNTS if size * players <= _MAX_DRAWS), _MIN_FIELDS)
 
 
 @cache
@@ -115,7 +118,7 @@ def _slices(count: int) -> tuple[float, ...]:
     return tuple(NormalDist().inv_cdf((index + 0.5) / count) for index in range(count))
 
 
-def _order(player: int, count: int) -> list[float]:
+def _shuffled_slices(player: int, count: int) -> list[float]:
     """Return the slices in a player's own order, which depends only on ``random()`` and the id."""
     dice = random.Random(player)  # noqa: S311 - must be reproducible
     return sorted(_slices(count), key=lambda _: dice.random())

@@ -13,7 +13,7 @@ from statistics import median_low
 from typing import NamedTuple
 
 with warnings.catch_warnings():
-    # Its source from 2018 has an escape sequence that newer Pythons warn about on first compilation.
+    # Its source from 2018 has an escape sequence that newer versions of Python warn about on compilation.
     warnings.simplefilter("ignore")
     import trueskill
 
@@ -28,9 +28,9 @@ _DRAW_PROBABILITY = 0.01
 random players shared a place in 0.7% of pairs at tables of two, up to 1.0% at five (0.4% with the dummy;
 soy sauce makes no difference; 1,500 games each)."""
 
-_ONE_BETA = 2.5 * _DEVIATION / 2
+_BASE_BETA = 2.5 * _DEVIATION / 2
 
-BETAS = {2: _ONE_BETA, 3: _ONE_BETA * 1.6, 4: _ONE_BETA * 2, 5: _ONE_BETA * 2.25}
+BETAS = {2: _BASE_BETA, 3: _BASE_BETA * 1.6, 4: _BASE_BETA * 2, 5: _BASE_BETA * 2.25}
 """TrueSkill's β, the variation of performance around the skill, by number of players. Games of Sushi Go! are
 short: with TrueSkill's default β, half the initial deviation, ratings followed the latest games."""
 
@@ -46,7 +46,7 @@ _ENVIRONMENTS = {
 }
 
 
-_ROUNDING = 1e-9
+_ROUNDING_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def initial() -> Rating:
     return Rating(_MEAN, _DEVIATION)
 
 
-_CHANGE = 1.0
+_VERSION_DEVIATION = 1.0
 """Deviation of the difference between consecutive versions of a bot: an assumption, because no ladder has had
 many versions yet. A version that plays like the old one keeps approximately the same rank."""
 
@@ -79,7 +79,7 @@ def next_version(old: Rating, new_bot: Rating, doubt: float = 0.0) -> Rating:
 
     ``doubt`` increases the deviation further.
     """
-    deviation = math.hypot(old.deviation, _CHANGE, doubt)
+    deviation = math.hypot(old.deviation, _VERSION_DEVIATION, doubt)
     return Rating(old.mean, min(deviation, max(old.deviation, new_bot.deviation)))
 
 
@@ -106,10 +106,10 @@ def expected_with(beta: float, first: Rating, second: Rating) -> float:
 def update(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
     """Return the ratings after one game. Place 1 is best; equal places are a tie.
 
-    The same arguments give exactly the same result, bit by bit. If an upset is too extreme for double
+    The same arguments give exactly the same result, bit for bit. If an upset is too extreme for double
     precision (means hundreds apart), the means' distances to the table's average are halved until the update
-    can be computed, and its changes are applied to the original means. Raises ValueError if there are not two
-    to five players with one place each.
+    can be computed, and its changes are applied to the original means. Raises ValueError unless there are
+    two to five players with one place each.
     """
     if len(ratings) not in _ENVIRONMENTS or len(ratings) != len(places):
         raise ValueError(
@@ -135,15 +135,15 @@ def _rate(
         rated = [rating for (rating,) in environment.rate(table, ranks=list(places))]
     except (FloatingPointError, ValueError):  # ValueError: the root of a negative variance
         return None
-    # A game never increases a deviation by more than the drift: a larger one is a rounding error.
+    # A game never increases a deviation by more than the drift: a larger increase is a rounding error.
     for old, new in zip(ratings, rated, strict=True):
-        if not new.sigma <= math.hypot(old.deviation, environment.tau) * (1 + _ROUNDING):
+        if not new.sigma <= math.hypot(old.deviation, environment.tau) * (1 + _ROUNDING_TOLERANCE):
             return None
     return rated
 
 
 DAYS = 7
-"""Days over which changes are shown: today and the six before it."""
+"""Days over which changes are shown: today and the six days before."""
 
 
 class Closing(NamedTuple):
@@ -155,13 +155,13 @@ class Closing(NamedTuple):
 
 
 Closings = tuple[Closing, ...]
-"""Closings of days with a game, ascending: those of the last ``DAYS`` days, and the newest earlier one."""
+"""Closings of days with a game, ascending: those of the last ``DAYS`` days, and the latest earlier one."""
 
 
 def close(closings: Closings, day: int, rating: Rating) -> Closings:
     """Add a game's rating as the closing of its day, or of the last day if the game ended on an earlier day.
 
-    Of the closings that are at least ``DAYS`` days old, only the newest is kept.
+    Of the closings that are at least ``DAYS`` days old, only the latest is kept.
     """
     if closings and closings[-1].day >= day:
         return (*closings[:-1], Closing(closings[-1].day, rating.mean, rating.deviation))
@@ -185,7 +185,7 @@ Times = tuple[tuple[int, int], ...]
 """Times in microseconds, ascending, each with its number of games."""
 
 _MICROS = 1000
-_DIGITS = 2
+_SIGNIFICANT_DIGITS = 2
 
 
 def game_time(millis: Iterable[float | None]) -> int | None:
@@ -199,7 +199,7 @@ def game_time(millis: Iterable[float | None]) -> int | None:
 
 def add(times: Times, micros: int) -> Times:
     """Return the times with one more game, rounded to two significant digits, halves up."""
-    unit: int = 10 ** max(0, len(str(micros)) - _DIGITS)
+    unit: int = 10 ** max(0, len(str(micros)) - _SIGNIFICANT_DIGITS)
     rounded = (micros + unit // 2) // unit * unit
     at = bisect_left(times, (rounded, 0))
     if at < len(times) and times[at][0] == rounded:

@@ -2,7 +2,7 @@
 
 A log is a sequence of numbered events: versions that start and games that were played. Each version has an
 entry in the overall list and one in the list of each number of players. Entries depend only on earlier
-events, so incremental and rebuilt lists are equal bit by bit.
+events, so incremental and rebuilt lists are identical bit for bit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Closings, Rating, Times, add, close, initial, next_version, update
 
 OVERALL = 0
-"""The list of all games. The other lists are named by their number of players."""
+"""The list of all games. The other lists are identified by their number of players."""
 
 LISTS = (OVERALL, 2, 3, 4, 5)
 
@@ -82,14 +82,16 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
         return {
             (event.version, players): Entry(rating=initial(), skill=PRIOR, sound=PRIOR) for players in LISTS
         }
-    return {(event.version, players): _next(entries[event.previous, players]) for players in LISTS}
+    return {
+        (event.version, players): _next_version_entry(entries[event.previous, players]) for players in LISTS
+    }
 
 
-def _next(old: Entry) -> Entry:
+def _next_version_entry(old: Entry) -> Entry:
     """Return the entry of a bot's next version.
 
     Its means are those of all games, because a bot could have faults on purpose in games that it is losing.
-    The points that faults may have cost increase the deviations, so that a repaired bot rises soon.
+    The points that faults may have cost increase the deviations, so that a repaired bot rises quickly.
     """
     cost = max(0.0, old.sound.mean - old.skill.mean)
     skill = next_version(old.skill, PRIOR, cost)
@@ -156,7 +158,7 @@ def stride(games: int) -> int:
 
 
 def thinned(points: Sequence[T], most: int) -> tuple[T, ...]:
-    """Return at most ``most`` points, two or more: the first, the last, and evenly spaced ones between."""
+    """Return at most ``most`` (two or more) points: the first, the last, and evenly spaced ones between."""
     last = len(points) - 1
     if last < most:
         return tuple(points)

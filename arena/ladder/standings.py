@@ -57,7 +57,7 @@ class BoardQuery:
 
 _SIGMAS: Final = 2
 _MICROS: Final = 1000
-_FEW: Final = 200
+_MAX_TO_SORT: Final = 200
 """Up to this number of matching lines, sorting them is faster than filtering the sorted list."""
 
 _Key = tuple[bool, float, float, str, int]
@@ -152,7 +152,7 @@ class Standings:
     def _matching(self, search: str, order: list[_Key]) -> list[_Key]:
         # Reading names in memory order is twice as fast as in list order.
         bots = {bot for bot, text in self._texts.items() if search in text}
-        if len(bots) > _FEW:
+        if len(bots) > _MAX_TO_SORT:
             return [key for key in order if key[-1] in bots]
         found = sorted(self._keys[bot] for bot in bots)
         return found if order is self._order else [key for key in found if not self._lines[key[-1]].house]
