@@ -1,4 +1,4 @@
-"""Analyses rated games while the host has nothing else to do."""
+"""Analyses rated games while the host is idle, and people's games as soon as they are over."""
 
 import subprocess
 import sys
@@ -22,12 +22,12 @@ from arena.protocol.decoding import prepared
 
 _log = structlog.get_logger()
 
-_SECONDS: Final = 60.0
-"""Pause before each analysis of a rated game. An analysis takes 10 to 20 s of a core and slows down matches
+_PAUSE_SECONDS: Final = 60.0
+"""Pause before each analysis of a rated game. An analysis takes 10 to 20 s of CPU time and slows down matches
 slightly."""
 
-_PEOPLE_SECONDS: Final = 3.0
-"""Interval of checks for a person's game. The person is waiting, so its analysis doesn't need a free slot."""
+_PERSON_GAME_SECONDS: Final = 3.0
+"""Interval between checks for a person's game. The person is waiting, so the analysis needs no free slot."""
 
 _TIMEOUT: Final = timedelta(hours=1)
 """Time limit of one analysis."""
@@ -47,7 +47,7 @@ class HostAnalyst:
         self._playouts = playouts
         self._idle = idle
         self._now = now
-        self.failed: set[str] = set()  # ids of games not to try again
+        self.failed: set[str] = set()  # ids of games that are not tried again
         self._lock = threading.Lock()
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._closed = False
@@ -76,7 +76,7 @@ class HostAnalyst:
         if (process := self._start()) is None:
             return None
         with process:
-            found = _analysed(process, replay)
+            found = _request_analysis(process, replay)
         with self._lock:
             self._processes.discard(process)
         if found is not None:
@@ -108,13 +108,13 @@ class HostAnalyst:
                 process.kill()
 
 
-def _analysed(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | None:
+def _request_analysis(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | None:
     """Return the game's analysis, or None if the process failed or was killed."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101 - as above
     try:
         process.stdin.write(replay.encode() + b"\n")
-        process.stdin.flush()  # not closed: the process exits at the end of its input
+        process.stdin.flush()  # not closed: the process exits when its input ends
         return msgspec.json.decode(process.stdout.read(), type=prepared(Analysis))
     except (BrokenPipeError, msgspec.DecodeError):
         return None
@@ -131,7 +131,7 @@ def analyst(
     idle: Callable[[], bool],
     now: Callable[[], datetime],
     *,
-    seconds: float = _SECONDS,
+    seconds: float = _PAUSE_SECONDS,
 ) -> Iterator[None]:
     """Analyse games periodically within the context; see :class:`HostAnalyst`.
 
@@ -140,23 +140,23 @@ def analyst(
     if not playouts:
         yield
         return
-    made = HostAnalyst(store, playouts, idle, now)
-    looks = count()
+    host_analyst = HostAnalyst(store, playouts, idle, now)
+    calls = count()
 
     def analyse() -> None:
-        if next(looks):
-            made.analyse_next()
+        if next(calls):
+            host_analyst.analyse_next()
 
     with (
         PeriodicTask(analyse, name="analyst", seconds=seconds, expected=(StoreError,)),
         PeriodicTask(
-            made.analyse_person_game,
+            host_analyst.analyse_person_game,
             name="analyst of people's games",
-            seconds=_PEOPLE_SECONDS,
+            seconds=_PERSON_GAME_SECONDS,
             expected=(StoreError,),
         ),
     ):
         try:
             yield
         finally:
-            made.close()
+            host_analyst.close()

@@ -43,7 +43,7 @@ from arena.scheduler.workers import Workers, local_workers
 from arena.submissions.pipeline import Pipeline, steps_of
 
 _LOCK_HELD: Final = (
-    "another coordinator uses this database: stop that coordinator first, or add this host to it as a "
+    "another coordinator is using this database: stop that coordinator first, or add this host to it as a "
     "worker. If its host is down, try again in 30 seconds"
 )
 _LOCK_LOST: Final = (
@@ -61,7 +61,7 @@ class LockHolder:
         self._stop: Callable[[], None] = lambda: None
 
     def check(self) -> None:
-        """Check that this process still has the lock. A lock that was lost is never retaken.
+        """Check that this process still holds the lock. A lost lock is never retaken.
 
         Raises DatabaseUnavailable.
         """
@@ -73,7 +73,7 @@ class LockHolder:
     def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
         """Call ``stop``, from another thread, if the lock is lost within the context.
 
-        Raises CannotStart if another coordinator has the lock.
+        Raises CannotStart if another coordinator has taken the lock.
         """
         self._stop = stop
         self._check()
@@ -87,9 +87,9 @@ class LockHolder:
 
 @contextmanager
 def coordinator_lock(store: Store) -> Iterator[LockHolder]:
-    """Keep a database's coordinator lock within the context.
+    """Hold a database's coordinator lock within the context.
 
-    Raises DatabaseUnavailable, or CannotStart if another coordinator has it.
+    Raises DatabaseUnavailable, or CannotStart if another coordinator holds it.
     """
     if not store.coordinator_lock.take():
         raise CannotStart(_LOCK_HELD)
@@ -108,11 +108,11 @@ class ProgramFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._begun = self._scan()
+        self._initial = self._scan()
 
     def changed(self) -> bool:
         """Return True if a file has been written, added or removed since this object was created."""
-        return self._scan() != self._begun
+        return self._scan() != self._initial
 
     def _scan(self) -> dict[Path, tuple[int, int]]:
         found = {}
@@ -125,13 +125,13 @@ class ProgramFiles:
         return found
 
 
-_NAME: Final = 64
-_HOUSE_SECONDS: Final = 2.0
-"""Interval between checks for house bots whose source is missing, or is back."""
+_MAX_HOST_LENGTH: Final = 64
+_HOUSE_BOT_SECONDS: Final = 2.0
+"""Interval between checks for house bots whose source has disappeared or returned."""
 
 _log = structlog.get_logger()
 
-_PROGRAM: Final = Path(__file__).parents[1]
+_PACKAGE: Final = Path(__file__).parents[1]
 """The package whose code coordinators, referees and archive readers run."""
 
 
@@ -143,8 +143,8 @@ class Arena:
     runtime: Runtime
     ladder: Ladder
     slots: SlotPool | None  # the slots of this host; None if the workers of a cluster play instead
-    swept: int  # number of removed sandboxes that an earlier run had left
-    requeued: int  # number of matches that an earlier run did not finish
+    swept: int  # number of leftover sandboxes of an earlier run that were removed
+    requeued: int  # number of unfinished matches of an earlier run
     _settings: Settings
     _gate: Gate
     _keeper: ImageKeeper | None
@@ -172,7 +172,7 @@ class Arena:
             PeriodicTask(
                 self.ladder.update_house_bots,
                 name="house bots",
-                seconds=_HOUSE_SECONDS,
+                seconds=_HOUSE_BOT_SECONDS,
                 expected=(DatabaseUnavailable,),
             ),
         ):
@@ -220,7 +220,7 @@ class Arena:
             return
         # A stopped launcher can't be restarted, so each coordinator gets its own.
         launcher = Launcher(self.runtime, self._install, self._run_dir)
-        host = socket.gethostname()[:_NAME]
+        host = socket.gethostname()[:_MAX_HOST_LENGTH]
         slots = self.slots or slots_of_host()
         with (
             sweeper(self.runtime, self._install, launcher.owns),
@@ -230,7 +230,7 @@ class Arena:
             yield workers
 
     def _people(self, launcher: Launcher, first_slot: int) -> AbstractContextManager[None]:
-        """Run people's games on this host, on slots from ``first_slot`` on."""
+        """Run people's games on this host, in slots from ``first_slot`` on."""
         if not self._settings.person_games:
             return nullcontext()
         return person_tables(
@@ -321,5 +321,5 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
                 _lock=lock,
                 _install=install,
                 _run_dir=setup.run_dir,
-                _files=ProgramFiles(_PROGRAM),
+                _files=ProgramFiles(_PACKAGE),
             )

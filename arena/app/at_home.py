@@ -65,7 +65,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Setting
 
 
 def _settings_in(settings: Settings, folder: Path) -> Settings:
-    """Return settings for an arena that takes one submission and shares nothing on this machine."""
+    """Return settings for an arena that takes one submission and shares nothing with other arenas."""
     return settings.model_copy(
         update={
             "data_dir": folder / "data",
@@ -85,23 +85,23 @@ def _settings_in(settings: Settings, folder: Path) -> Settings:
 @contextmanager
 def _folder(settings: Settings, say: Say) -> Iterator[Path]:
     """Create a folder and hold its lock."""
-    lasting = Path(os.environ.get("TMPDIR", _PERSISTENT_TMP))
-    parent = private_folder(lasting / f"kaiten-check-{os.geteuid()}", setting="TMPDIR")
-    with ExitStack() as held:
+    persistent = Path(os.environ.get("TMPDIR", _PERSISTENT_TMP))
+    parent = private_folder(persistent / f"kaiten-check-{os.geteuid()}", setting="TMPDIR")
+    with ExitStack() as stack:
         # Without the parent's lock, another check could remove the new folder before it is locked.
         with (parent / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            for left in filter(Path.is_dir, sorted(parent.iterdir())):
-                _remove_dead(_settings_in(settings, left), left, say)
+            for leftover in filter(Path.is_dir, sorted(parent.iterdir())):
+                _remove_dead(_settings_in(settings, leftover), leftover, say)
             folder = Path(tempfile.mkdtemp(prefix="", dir=parent))
-            held.enter_context(data_dir_lock(folder))
+            stack.enter_context(data_dir_lock(folder))
         yield folder
 
 
 def _remove_dead(settings: Settings, folder: Path, say: Say) -> None:
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(data_dir_lock(folder))
+            stack.enter_context(data_dir_lock(folder))
         except CannotStart:  # that check is still running
             return
         _remove(settings, folder)
@@ -122,7 +122,7 @@ def _remove(settings: Settings, folder: Path) -> None:
 
 
 class QualifyingPlayer(Protocol):
-    """A match player, such as :class:`arena.scheduler.coordinator.Coordinator`."""
+    """Plays matches, such as :class:`arena.scheduler.coordinator.Coordinator`."""
 
     stopped: bool
 
@@ -144,7 +144,7 @@ class LocalFollowing:
         self._id = id_
         self._on_change = on_change
         self._clock = clock
-        self._waits_since: float | None = None
+        self._stalled_since: float | None = None
         self.document: dict[str, Any] = {}  # the submission's document with games; empty at first
         self.over = False  # whether the submission has ended
         self.source: str | None = None  # id of its image; None until it has one
@@ -152,22 +152,22 @@ class LocalFollowing:
     def await_game(self, player: QualifyingPlayer) -> bool:
         """Return True once a game is queued, or False once a game is running or the submission has ended.
 
-        Until one of these is the case, this waits: without games, the coordinator would stop. Once the
-        submission has ended, this stops the coordinator. Raises StoreError, or ArenaError if this machine
-        can't continue the check.
+        Waits for one of these, because without games, the coordinator would stop. Once the submission has
+        ended, stops the coordinator. Raises StoreError, or ArenaError if this machine can't continue the
+        check.
         """
         while not player.stopped:
-            newest = self._refresh()
+            latest = self._refresh()
             if self.over:
                 player.stop()
-            elif newest in _OPEN:
-                return newest is MatchState.WAITING
+            elif latest in _OPEN:
+                return latest is MatchState.WAITING
             else:
                 time.sleep(_POLL_SECONDS)
         return False
 
     def _refresh(self) -> MatchState | None:
-        """Report progress, and return the state of the newest game."""
+        """Report progress, and return the state of the latest game."""
         known = self._submissions.find(self._id)
         if known is None:
             raise ArenaError(
@@ -182,15 +182,15 @@ class LocalFollowing:
 
     def _check(self, known: KnownSubmission, games: tuple[QualificationGame, ...]) -> None:
         """Stop the check if the arena itself keeps failing."""
-        newest = games[-1] if games else None
-        if newest is not None and newest.state is MatchState.QUARANTINED:
-            raise ArenaError(f"a game failed: {newest.reason}")
-        if known.waiting is None or (newest is not None and newest.state in _OPEN):
-            self._waits_since = None
+        latest = games[-1] if games else None
+        if latest is not None and latest.state is MatchState.QUARANTINED:
+            raise ArenaError(f"a game failed: {latest.reason}")
+        if known.waiting is None or (latest is not None and latest.state in _OPEN):
+            self._stalled_since = None
             return
-        if self._waits_since is None:
-            self._waits_since = self._clock()
-        if self._clock() - self._waits_since > STALL_TIMEOUT_SECONDS:
+        if self._stalled_since is None:
+            self._stalled_since = self._clock()
+        if self._clock() - self._stalled_since > STALL_TIMEOUT_SECONDS:
             raise ArenaError(known.waiting)
 
 
@@ -203,7 +203,7 @@ def check_bot(
 ) -> tuple[dict[str, Any], int]:
     """Check a bot.
 
-    Return its submission's document and the size of its image in bytes, or 0 without an image. ``on_change``
+    Return its submission's document and the size of its image in bytes, or 0 if it has none. ``on_change``
     receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the check,
     CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaError, CannotStart,
     ImageError, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
@@ -228,7 +228,7 @@ def _prepare(arena: Arena, target: Target, say: Say) -> None:
     arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
     share, usual = arena.ladder.limits.cpus, Limits().cpus
     few = f"; bots get {share:g} of a core instead of {usual:g}" if share < usual else ""
-    say(f"checking as an arena does, but without testing the sandbox (see `arena doctor`){few}")
+    say(f"checking as an arena would, but without testing the sandbox (see `arena doctor`){few}")
 
 
 def _submit(receiver: Receiver, target: Target) -> str:

@@ -43,7 +43,8 @@ def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str]
 
     ``who`` is the operator, for the audit log; ``say`` receives progress messages. Raises IntakeError,
     OSError or StoreError. Raises BackupError if the backup is damaged, newer than this program or too old, or
-    if the destination isn't empty. Raises CannotStart if an arena runs there, or the folder can't be created.
+    if the destination isn't empty. Raises CannotStart if an arena is running there, or the folder can't be
+    created.
     """
     with BackupArchive.opened(path) as archive, data_dir_lock(settings.data_dir, restoring=True):
         place = RestoreTarget(

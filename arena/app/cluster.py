@@ -44,9 +44,9 @@ def need_cluster() -> None:
 
 
 def keys_of(settings: Settings) -> "Keys | None":
-    """Return the keys of a member of a cluster, or None if the settings name no keys.
+    """Return the keys of a member of a cluster, or None if the settings specify none.
 
-    Raises CannotStart if the settings name only some of the files.
+    Raises CannotStart if the settings specify only some of the files.
     """
     from arena.scheduler.cluster.member import Keys  # noqa: PLC0415 - an optional package
 
@@ -76,7 +76,7 @@ def make_cluster_keys(folder: Path, names: Sequence[str], now: datetime) -> tupl
 
 
 def need_shared_images(settings: Settings) -> None:
-    """Check that the settings name the image store that all hosts share. Raises CannotStart."""
+    """Check that the settings specify the image store that all hosts share. Raises CannotStart."""
     if settings.sandbox is not RuntimeName.PROCESS and settings.images_url is None:
         raise CannotStart(
             "a cluster needs an image store that all its hosts share: set ARENA_IMAGES_URL to the same URL "
@@ -88,7 +88,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     """Run a scheduler until a shutdown signal.
 
     ``listening`` is called with the address that other members must use. Raises CannotStart if the scheduler
-    can't listen at the address, or if the address requires keys that the settings don't name.
+    can't listen at the address, or if the address requires keys that the settings don't specify.
     """
     need_cluster()
     from arena.scheduler.cluster.member import SchedulerHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
@@ -133,8 +133,8 @@ def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: G
     """Record the report of a worker's host. Return why the worker is rejected, or None if it is admitted.
 
     A worker must have the coordinator's version and runtime, and all controls that untrusted bots need. A
-    worker that lacks controls refuses to start, but the coordinator doesn't rely on that. Since no other
-    workers are admitted, the first of them can open the gate for all.
+    worker that lacks controls refuses to start, but the coordinator doesn't rely on that. Since only such
+    workers are admitted, the first one can open the gate for all.
     """
     card = member.card
     if card.version != __version__:

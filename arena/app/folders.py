@@ -1,4 +1,4 @@
-"""An installation's folders: the data directory with its lock and id, sockets, files being processed."""
+"""An installation's folders: the data directory with its lock and id, sockets, and files being processed."""
 
 import fcntl
 import os
@@ -28,9 +28,9 @@ INSTALL_SIZE: Final = 8
 def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
     """Lock the data directory within the context. The lock is also released if this process is killed.
 
-    If ``restoring`` is True, the caller restores a backup into the directory, and an unfinished restore in it
-    is accepted. Raises CannotStart if another process has the lock, the directory can't be created, or it
-    contains an unfinished restore.
+    If ``restoring`` is True, the caller is restoring a backup into the directory, and an unfinished restore
+    in it is accepted. Raises CannotStart if another process has the lock, the directory can't be created, or
+    it contains an unfinished restore.
     """
     try:
         # A compromised referee runs as another user, and must not be able to read the database.
@@ -77,9 +77,9 @@ def install_id(folder: Path) -> str:
 
 
 def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
-    """Create a folder that only this user can write to, or check that only this user can write to it.
+    """Create a folder if it is missing, and check that only this user can write to it.
 
-    Errors name the variable ``setting``, which chooses another folder.
+    Raises CannotStart; its message suggests another folder in the variable ``setting``.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o711)
@@ -90,7 +90,7 @@ def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
         ) from error
     if folder.is_symlink() or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise CannotStart(
-            f"{folder} belongs to another user or can be written by others: "
+            f"{folder} is a symbolic link, belongs to another user or is writable by others: "
             f"remove it, or set {setting} to another folder"
         )
     return folder
@@ -110,7 +110,7 @@ def utc_now() -> datetime:
 
 
 def real_entropy() -> Entropy:
-    """Return unpredictable ids, seeds and dice."""
+    """Return the real clock, and unpredictable ids, seeds and dice."""
     return Entropy(
         now=utc_now,
         new_id=lambda: secrets.token_hex(_ID_BYTES),

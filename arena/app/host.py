@@ -39,10 +39,10 @@ def sockets_folder(settings: Settings) -> Path:
     sockets below it.
     """
     folder = settings.sockets
-    size, most = len(os.fsencode(folder)), MAX_RUN_DIR_LENGTH - INSTALL_SIZE - 1
-    if size > most:
+    size, limit = len(os.fsencode(folder)), MAX_RUN_DIR_LENGTH - INSTALL_SIZE - 1
+    if size > limit:
         raise CannotStart(
-            f"the path of the socket folder {folder} is {size} bytes long (limit {most}, to leave room for "
+            f"the path of the socket folder {folder} is {size} bytes long (limit {limit}, to leave room for "
             "the names of sockets): set ARENA_RUN_DIR to a shorter path"
         )
     return private_folder(folder)
@@ -63,20 +63,20 @@ def slots_of_host() -> SlotPool:
         raise CannotStart(str(error)) from error
 
 
-_BOTS_OF_A_PERSON: Final = FULL_TABLE - 1
+_BOTS_PER_PERSON: Final = FULL_TABLE - 1
 
 
 def tables_for_people(settings: Settings) -> int:
-    """Return the maximum number of people who play on this host: the setting, or less if memory is short."""
+    """Return the maximum number of people playing on this host: the setting, or fewer if memory is short."""
     if settings.executor is not None:
         return 0
     spare = _memory_mib() - RESERVE_MIB - (slots_of_host().size + 1) * Limits().memory_mib
-    return max(0, min(settings.person_games, spare // (_BOTS_OF_A_PERSON * Limits().memory_mib)))
+    return max(0, min(settings.person_games, spare // (_BOTS_PER_PERSON * Limits().memory_mib)))
 
 
 def bots_of_host(settings: Settings) -> int:
-    """Return the maximum number of bots on this host: those of the ladder and those that play people."""
-    return slots_of_host().size + _BOTS_OF_A_PERSON * tables_for_people(settings)
+    """Return the maximum number of bots on this host: those of the ladder and those playing people."""
+    return slots_of_host().size + _BOTS_PER_PERSON * tables_for_people(settings)
 
 
 def limits_of_this_host() -> Limits:
@@ -92,7 +92,7 @@ def limits_of_bots(settings: Settings) -> Limits:
     return limits_of_this_host() if settings.executor is None else Limits()
 
 
-def _warn_of_few_cores() -> None:
+def _warn_if_cpu_is_short() -> None:
     """Log a warning if bots get less CPU than usual."""
     slots, wanted = slots_of_host(), Limits().cpus
     if slots.share < wanted:
@@ -100,7 +100,7 @@ def _warn_of_few_cores() -> None:
 
 
 def common_group(settings: Settings, runtime: Runtime) -> BotsGroup:
-    """Return the control group that limits all bots of this host together."""
+    """Return the control group that limits all bots on this host together."""
     return runtime.common_group(limits_of_this_host(), bots_of_host(settings))
 
 
@@ -110,7 +110,7 @@ def runtime_of(
     """Return the runtime for bots.
 
     ``images`` opens the source of submitted images; None if no submitted bot will run. Raises RuntimeFailure
-    if the engine does not answer or can't be used with these settings, and any error of ``images``.
+    if the engine is not responding or can't be used with these settings, and any error of ``images``.
     """
     if settings.sandbox is RuntimeName.PROCESS:
         return ProcessRuntime()
@@ -137,8 +137,8 @@ def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
     ``say`` receives progress messages. Raises ImageError or RuntimeFailure, or CannotStart if the folder
     for sockets can't be created or its path is too long.
     """
-    kept = settings.data_dir / "install"
-    install = kept.read_text().strip() if kept.is_file() else secrets.token_hex(4)
+    id_file = settings.data_dir / "install"
+    install = id_file.read_text().strip() if id_file.is_file() else secrets.token_hex(4)
     with closing(runtime_of(settings, install)) as runtime:
         group = common_group(settings, runtime)
         running = group.exists  # a running arena's group must not be changed
@@ -170,7 +170,7 @@ def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) ->
 class HostSetup:
     """A host that is ready to run bots."""
 
-    swept: int  # number of removed sandboxes that an earlier run had left
+    swept: int  # number of leftover sandboxes of an earlier run that were removed
     run_dir: Path  # the folder for sockets
 
 
@@ -190,7 +190,7 @@ def host_setup(
     if group is not None:
         group.remove()  # remains of a killed run's containers
         group.apply()
-        _warn_of_few_cores()
+        _warn_if_cpu_is_short()
     try:
         yield HostSetup(swept, run_dir)
     finally:

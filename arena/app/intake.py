@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 @contextmanager
 def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator[OperatorSubmissions]:
-    """Open an operator's submissions. An arena may be running in the same data directory.
+    """Open the service that submits bots for operators. An arena may be running in the same data directory.
 
     ``say`` receives progress messages. Raises StoreError, RuntimeFailure, or CannotStart if there is no
     arena, bots don't run in containers, or images can't be stored.
@@ -59,7 +59,7 @@ def pipeline_of(
 
     Raises RuntimeFailure, or CannotStart if images can't be stored.
     """
-    with _intake_of(settings, lambda text: _log.info("building bot image", doing=text)) as intake:
+    with _intake_of(settings, lambda text: _log.info("building base image", doing=text)) as intake:
         yield Pipeline(
             store=store,
             uploads=uploads_of(settings),

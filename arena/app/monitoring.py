@@ -56,12 +56,12 @@ def health_server(
         yield
 
 
-_NOTHING_YET: Final = "not playing matches yet"
-_DATABASE_SECONDS: Final = 3.0
+_NOT_PLAYING_YET: Final = "not playing matches yet"
+_DATABASE_TIMEOUT_SECONDS: Final = 3.0
 
 
 class Monitoring:
-    """Monitors consecutive coordinators.
+    """Monitors coordinators, one after another.
 
     ``metrics`` counts their match events; ``deliveries`` contains the notifier's metrics.
     """
@@ -73,8 +73,8 @@ class Monitoring:
         self._registry = new_registry()
         self._coordinator: Coordinator | None = None
         self._disk = Disk(settings.data_dir, settings.least_free)
-        self._check_database = CallWithTimeout(store.check, _DATABASE_SECONDS)
-        self._cluster: Check = lambda: _NOTHING_YET
+        self._check_database = CallWithTimeout(store.check, _DATABASE_TIMEOUT_SECONDS)
+        self._cluster: Check = lambda: _NOT_PLAYING_YET
         self.metrics = MatchMetrics(self._registry, time.monotonic, time.time)
         self.deliveries = DeliveryMetrics(self._registry)
         self._registry.register(
@@ -102,7 +102,7 @@ class Monitoring:
             **plays,
             "database": self._database_problem,
             "disk": self._disk_problem,
-            "coordinator": self._playing_problem,
+            "coordinator": self._coordinator_problem,
         }
         with health_server(self._settings, alive, ready, self._registry):
             yield
@@ -117,16 +117,16 @@ class Monitoring:
             self._coordinator = None
 
     @contextmanager
-    def of_cluster(self, trouble: Check) -> Iterator[None]:
+    def of_cluster(self, unavailable_reason: Check) -> Iterator[None]:
         """Monitor a cluster's workers within the context.
 
-        ``trouble`` returns the reason why no worker can play, or None.
+        ``unavailable_reason`` returns the reason why no worker can play, or None.
         """
-        self._cluster = trouble
+        self._cluster = unavailable_reason
         try:
             yield
         finally:
-            self._cluster = lambda: _NOTHING_YET
+            self._cluster = lambda: _NOT_PLAYING_YET
 
     def _cluster_problem(self) -> str | None:
         return self._cluster()
@@ -135,22 +135,22 @@ class Monitoring:
         coordinator = self._coordinator
         return None if coordinator is None else coordinator.last_tick
 
-    def _playing_problem(self) -> str | None:
+    def _coordinator_problem(self) -> str | None:
         coordinator = self._coordinator
         if coordinator is None:
-            return _NOTHING_YET
-        return "shutting down: no match starts" if coordinator.draining or coordinator.stopped else None
+            return _NOT_PLAYING_YET
+        return "shutting down: no new matches start" if coordinator.draining or coordinator.stopped else None
 
     def _disk_problem(self) -> str | None:
         if self._disk.has_room():
             return None
-        return "full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
+        return "full, so no new matches start: free some space, or lower ARENA_DISK_FLOOR_GIB"
 
     def _database_problem(self) -> str | None:
         try:
             self._check_database()
         except TimeoutError:
-            return f"no answer within {_DATABASE_SECONDS:.0f} s"
+            return f"no response within {_DATABASE_TIMEOUT_SECONDS:.0f} s"
         except StoreError as error:
             return str(error)
         return None

@@ -1,4 +1,4 @@
-"""Plays rated games, with or without the site: startup, sample bots, and signals that stop it."""
+"""Plays rated games, with or without the site: startup, sample bots, and shutdown signals."""
 
 import ctypes
 import os
@@ -33,7 +33,7 @@ from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 
 
 def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
-    """Return (name, source) of every sample bot. If bots run in containers, build missing images.
+    """Return the (name, source) pairs of all sample bots. If bots run in containers, build missing images.
 
     Raises ImageError.
     """
@@ -133,8 +133,8 @@ def prepare(arena: Arena, say: Callable[[str], None]) -> None:
 
 
 _PR_SET_PDEATHSIG: Final = 1
-_START_SECONDS: Final = 60
-_END_SECONDS: Final = 8
+_START_TIMEOUT_SECONDS: Final = 60
+_STOP_TIMEOUT_SECONDS: Final = 8
 
 
 def check_port(settings: Settings) -> None:
@@ -146,15 +146,15 @@ def check_port(settings: Settings) -> None:
         except OSError as error:
             raise CannotStart(
                 f"the site can't listen on {settings.host}:{settings.port} ({error.strerror}): "
-                "stop the program that uses it, or choose another port with ARENA_PORT"
+                "stop the program that is using it, or choose another port with ARENA_PORT"
             ) from error
 
 
 @contextmanager
 def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the site, yield its process once it answers, and stop it afterwards.
+    """Start the site, yield its process once it responds, and stop it afterwards.
 
-    Raises CannotStart if the site does not answer.
+    Raises CannotStart if the site does not respond.
     """
     process = subprocess.Popen(  # noqa: S603 - our own module with our own settings
         [sys.executable, "-m", "web", "--host", settings.host, "--port", str(settings.port)],
@@ -169,12 +169,12 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
         preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time
     )
     try:
-        _await(process, settings)
+        _await_site(process, settings)
         yield process
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.wait(_END_SECONDS)
+            process.wait(_STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -185,13 +185,13 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def _await(process: subprocess.Popen[bytes], settings: Settings) -> None:
-    deadline = time.monotonic() + _START_SECONDS
+def _await_site(process: subprocess.Popen[bytes], settings: Settings) -> None:
+    deadline = time.monotonic() + _START_TIMEOUT_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         connection = HTTPConnection(settings.host, settings.port, timeout=1)
         try:
             connection.request("GET", "/healthz")
-            if connection.getresponse().status == 200:  # noqa: PLR2004 - HTTP's own number
+            if connection.getresponse().status == 200:  # noqa: PLR2004 - an HTTP status
                 return
         except (OSError, HTTPException):
             time.sleep(0.05)
@@ -210,7 +210,7 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
         say("playing rated games; press Ctrl-C to stop")
         site_ended = threading.Event()
         threading.Thread(
-            target=_watch, args=(process, coordinator, site_ended), name="site", daemon=True
+            target=_watch_site, args=(process, coordinator, site_ended), name="site", daemon=True
         ).start()
         coordinator.run(lambda: refill(arena))
         if site_ended.is_set():
@@ -218,7 +218,9 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
     say("stopped; nothing is left running")
 
 
-def _watch(process: subprocess.Popen[bytes], coordinator: Coordinator, site_ended: threading.Event) -> None:
+def _watch_site(
+    process: subprocess.Popen[bytes], coordinator: Coordinator, site_ended: threading.Event
+) -> None:
     """Drain the arena if its site stops unexpectedly, so that a supervisor restarts both."""
     process.wait()
     if not (coordinator.draining or coordinator.stopped):

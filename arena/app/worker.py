@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from arena.scheduler.cluster.host import MatchRunner, WorkerOptions
     from arena.scheduler.cluster.member import SchedulerHealth
 
-_NAME: Final = 64
+_MAX_NAME_LENGTH: Final = 64
 _POLL_SECONDS: Final = 1.0
 _PRUNE_SECONDS: Final = 3600.0
 
@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 
 def work(settings: Settings, port: int, say: Say) -> None:
-    """Play matches from the scheduler until SIGTERM; matches in flight are finished first.
+    """Play matches from the scheduler until SIGTERM; matches in progress are finished first.
 
     The scheduler connects to ``port``; 0 means any free port. ``say`` receives progress messages. Raises
     ImageError or RuntimeFailure, or CannotStart if something is missing or this host lacks a control that
@@ -55,22 +55,22 @@ def work(settings: Settings, port: int, say: Say) -> None:
         host_setup(settings, runtime, install) as setup,
     ):
         slots = slots_of_host()
-        seating = MatchRunner(runtime, install, setup.run_dir, slots)
+        runner = MatchRunner(runtime, install, setup.run_dir, slots)
         health = SchedulerHealth("this host's controls have not been checked yet")
-        with _health_server(settings, runtime, seating, health):
+        with _health_server(settings, runtime, runner, health):
             if setup.swept:
                 say(f"removed sandboxes left over from an earlier run: {setup.swept}")
-            post = _worker_options(settings, scheduler, port, _checked_host(settings, runtime, say))
+            options = _worker_options(settings, scheduler, port, _check_host(settings, runtime, say))
             with (
-                sweeper(runtime, install, seating.owns),
-                PeriodicTask(seating.poll, name="host", seconds=_POLL_SECONDS, expected=(RuntimeFailure,)),
+                sweeper(runtime, install, runner.owns),
+                PeriodicTask(runner.poll, name="host", seconds=_POLL_SECONDS, expected=(RuntimeFailure,)),
                 # Removes images from the engine if the store no longer has them.
                 PeriodicTask(
                     runtime.prune_images, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeFailure,)
                 ),
                 load_monitor(slots),
             ):
-                asyncio.run(run_worker(post, seating, health, say))
+                asyncio.run(run_worker(options, runner, health, say))
 
 
 def _scheduler_of(settings: Settings) -> Address:
@@ -87,14 +87,14 @@ def _scheduler_of(settings: Settings) -> Address:
 
 
 def _health_server(
-    settings: Settings, runtime: Runtime, seating: "MatchRunner", health: "SchedulerHealth"
+    settings: Settings, runtime: Runtime, runner: "MatchRunner", health: "SchedulerHealth"
 ) -> AbstractContextManager[None]:
-    """Return a context that serves health and metrics."""
+    """Return a context manager that serves health and metrics."""
     from arena.scheduler.cluster.host import HostGauges  # noqa: PLC0415 - see need_cluster
 
     registry = new_registry()
     registry.register(
-        HostGauges(seating, slots_of_host().size, lambda: shutil.disk_usage(settings.data_dir).free)
+        HostGauges(runner, slots_of_host().size, lambda: shutil.disk_usage(settings.data_dir).free)
     )
     return health_server(
         settings,
@@ -104,7 +104,7 @@ def _health_server(
     )
 
 
-def _checked_host(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
+def _check_host(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
     """Check this host's controls. Raises CannotStart if the host lacks a control that untrusted bots need."""
     report = examine(settings, runtime, say)
     if runtime.isolates:
@@ -129,8 +129,8 @@ def _worker_options(settings: Settings, scheduler: Address, port: int, report: H
     install, slots, host = install_id(settings.data_dir), slots_of_host(), socket.gethostname()
     card = WorkerCard(
         run="",
-        name=f"{host[: _NAME - len(install) - 1]}-{install}",
-        host=host[:_NAME],
+        name=f"{host[: _MAX_NAME_LENGTH - len(install) - 1]}-{install}",
+        host=host[:_MAX_NAME_LENGTH],
         seats=slots.size,
         cpus=slots.share,
         runtime=settings.sandbox,

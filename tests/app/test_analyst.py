@@ -123,7 +123,7 @@ def test_a_process_that_has_ended_before_it_gets_its_replay_has_failed() -> None
     """Writing to it fails, and closing the pipe would fail again, since the pipe keeps unwritten data."""
     with subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S607 - on every system
         process.wait()
-        assert app_analyst._analysed(process, "{}") is None  # noqa: SLF001 - no other way to hit this moment
+        assert app_analyst._request_analysis(process, "{}") is None  # noqa: SLF001 - no other way to hit this moment
     assert process.returncode == 0
 
 

@@ -42,7 +42,7 @@ def test_a_second_coordinator_does_not_start(
     with (
         open_arena(first),
         pytest.raises(
-            CannotStart, match="another coordinator uses this database: stop that coordinator first"
+            CannotStart, match="another coordinator is using this database: stop that coordinator first"
         ),
         open_arena(second),
     ):

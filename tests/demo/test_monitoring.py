@@ -62,7 +62,7 @@ def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place)
             answer = client.get("/readyz")
             assert answer.status_code == 503
             assert answer.json()["detail"] == (
-                "disk: full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
+                "disk: full, so no new matches start: free some space, or lower ARENA_DISK_FLOOR_GIB"
             )
             assert client.get("/healthz").text == "ok\n"
         arena.send_signal(signal.SIGTERM)
