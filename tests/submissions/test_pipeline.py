@@ -393,7 +393,7 @@ def test_a_name_that_was_taken_in_the_meantime_is_a_cause(place: Place) -> None:
             add_bot(place.store, "mine", author="eve")
     cause = place.found(id_).cause
     assert cause is not None
-    assert (cause.kind, "of eve" in cause.text) == (CauseKind.NAME, True)
+    assert (cause.kind, "by eve" in cause.text) == (CauseKind.NAME, True)
 
 
 def test_a_submission_waits_for_house_bots(place: Place, tmp_path: Path) -> None:
