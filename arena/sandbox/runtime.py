@@ -144,8 +144,7 @@ class Runtime(Protocol):
         """Remove the leftover sandboxes of an installation, and return their number.
 
         ``is_in_use`` is called with a sandbox's name, after the sandboxes have been listed, so a sandbox that
-        starts during the sweep is safe. Raises RuntimeFailure if something may
-        be left.
+        starts during the sweep is safe. Raises RuntimeFailure if something may be left.
         """
 
     def prune_images(self) -> int:
@@ -167,7 +166,7 @@ class RuntimeFailure(Exception):
 
 
 class EngineUnavailable(RuntimeFailure):
-    """The engine doesn't answer at all."""
+    """The engine is not responding."""
 
 
 CAPTURE_LIMIT: Final = 64 * 1024

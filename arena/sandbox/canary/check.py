@@ -74,7 +74,7 @@ _CPU_WAIT_WARNING: Final = (
 
 _DEADLINE_SECONDS: Final = 1
 _TIMEOUT_SECONDS: Final = 20.0
-"""Time limit of a probe on a busy host. A slower probe counts as one that did not answer."""
+"""Time limit of a probe on a busy host. A slower probe counts as not having answered."""
 
 _DEADLINE_TIMEOUT_SECONDS: Final = 6.0
 """Time limit of the probe that tests the deadline. If it runs this long, the deadline did not end it."""
@@ -119,7 +119,7 @@ class Canary:
     def check(self) -> Evidence:
         """Test all controls, and return the evidence.
 
-        Raises RuntimeFailure if the engine doesn't answer, or can't start containers.
+        Raises RuntimeFailure if the engine is not responding, or can't start containers.
         """
         engine = self._engine()
         self._sweep()

@@ -205,9 +205,9 @@ def _disk_rate(evidence: Evidence) -> Verdict:
 
 def _file_size(evidence: Evidence) -> Verdict:
     answer = _look(evidence)["file_beyond"]
-    most = f"{evidence.limits.tmp_mib} MiB"
+    max_size = f"{evidence.limits.tmp_mib} MiB"
     result = "created" if answer == "done" else f"refused with {answer}"
-    return answer == "EFBIG", f"a file larger than {most} was {result}"
+    return answer == "EFBIG", f"a file larger than {max_size} was {result}"
 
 
 def _core_dumps(evidence: Evidence) -> Verdict:

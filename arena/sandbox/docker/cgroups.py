@@ -80,7 +80,7 @@ class CgroupLocation:
         return CpuFiles(threads=f"{group}/cgroup.threads", usage=stat, quota=stat, cores=cores)
 
     def quota(self, container: str) -> CgroupSetting:
-        """Return the file with a container's processor quota, and the value that means no quota."""
+        """Return the file with a container's CPU quota, and the value that means no quota."""
         folder = f"{self._folder('cpu')}/{self.child(container).rpartition('/')[2]}"
         if self.version == 1:
             return CgroupSetting(file=f"{folder}/cpu.cfs_quota_us", value="-1")
@@ -164,7 +164,7 @@ def cap_for(limits: Limits, slots: int, pids: int, cores: float) -> Cap:
     """Return the limits of all bots together: every slot's share, and one more share of memory and processes.
 
     The additional share is for the canary, and for a container that is being removed while the next starts.
-    ``limits`` and ``pids`` are per bot. The processor quota covers at least all ``cores`` of the host, even
+    ``limits`` and ``pids`` are per bot. The CPU quota covers at least all ``cores`` of the host, even
     if the slots can't use them: with less, a bot that exceeds its own quota in a long system call would use
     up the other bots' share.
     """
@@ -179,7 +179,7 @@ def is_within(setting: CgroupSetting, found: str) -> bool:
     """Return True if the content of a file sets the cap or a lower limit."""
     if setting.exact:
         return found == setting.value
-    return _amount(found) <= _amount(setting.value)
+    return _parse_amount(found) <= _parse_amount(setting.value)
 
 
 def disk_rate(found: str) -> int | None:
@@ -189,7 +189,7 @@ def disk_rate(found: str) -> int | None:
     return min((int(word) for word in words if word.isdigit()), default=None)
 
 
-def _amount(text: str) -> float:
+def _parse_amount(text: str) -> float:
     """Parse a number as the kernel writes it, either plain or as a quota and its period."""
     words = text.split()
     if not words or words[0] in {"max", "-1"}:
@@ -254,7 +254,9 @@ class CommonGroup:
         If ``container`` is the id of a running container in the group, also check that this is the engine's
         group, and not one with the same name that only this process sees.
         """
-        wrong = [self._wrong(setting) for setting in self._location.settings(self._cap) if setting.checked]
+        wrong = [
+            self._deviation(setting) for setting in self._location.settings(self._cap) if setting.checked
+        ]
         if container is not None and not (self._root / self._location.child(container)).is_dir():
             wrong.append(
                 f"the engine's container does not appear in {self._root / self._location.folders[0]}"
@@ -282,7 +284,7 @@ class CommonGroup:
             return
         _kill_and_remove(self._location.existing_folders())
 
-    def _wrong(self, setting: CgroupSetting) -> str | None:
+    def _deviation(self, setting: CgroupSetting) -> str | None:
         try:
             found = (self._root / setting.file).read_text().strip()
         except OSError as error:
@@ -365,19 +367,19 @@ _RECLAIM_SECONDS: Final = 1.0
 def reclaim_cache(location: CgroupLocation) -> None:
     """Free the memory in which the kernel caches data for all bots, if ended bots have left much of it.
 
-    For example, after a bot has ended, the kernel still caches the names that it looked up. If the group were
-    full, the next bot to need memory would have to free some while its own clock runs, which takes seconds
-    for 100 MiB of names.
+    For example, after a bot has ended, the kernel still caches the directory entries that the bot looked up.
+    If the group were full, the next bot to need memory would have to free some while its own clock runs,
+    which takes seconds for 100 MiB of entries.
     """
     if location.version == 1:
-        folder, used, most, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
+        folder, used, limit, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
     else:
-        folder, used, most, free = "", "current", "max", "reclaim"
+        folder, used, limit, free = "", "current", "max", "reclaim"
     path = location.root / folder / location.path
     with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
         in_use = sum(int(file.read_text()) for file in path.glob(f"*/memory.{used}"))
         left = int((path / f"memory.{used}").read_text()) - in_use
-        if left > int((path / f"memory.{most}").read_text()) // _RECLAIM_FRACTION:
+        if left > int((path / f"memory.{limit}").read_text()) // _RECLAIM_FRACTION:
             command = f"echo {left} >{shlex.quote(str(path))}/memory.{free}"
             # In a child process, which the timeout can kill while the kernel frees memory.
             subprocess.run(["sh", "-c", command], check=False, timeout=_RECLAIM_SECONDS)  # noqa: S603, S607 - ours
@@ -393,9 +395,9 @@ def containers_below(location: CgroupLocation) -> frozenset[str]:
 
 
 def lift_quota(location: CgroupLocation, container: str) -> None:
-    """Remove a container's processor quota before its processes are killed.
+    """Remove a container's CPU quota before its processes are killed.
 
-    They can use far more than the quota within system calls, and then wait for minutes before they can end.
+    They can use far more than the quota within system calls, and then wait for minutes before they can exit.
     """
     setting = location.quota(container)
     with contextlib.suppress(OSError):  # the container has already ended, or this process lacks permission

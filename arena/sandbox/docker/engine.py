@@ -34,7 +34,7 @@ def connect() -> docker.APIClient:
     except (DockerException, OSError) as error:
         raise EngineUnavailable(
             f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
-            "to use it (the docker group), or name another in DOCKER_HOST. Without an engine, bots can run "
+            "to use it (the docker group), or set DOCKER_HOST to another. Without an engine, bots can run "
             "only as plain processes, which is safe only for your own bots."
         ) from error
     client.timeout = _CALL_SECONDS
@@ -104,7 +104,7 @@ _INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")
 
 
 def requests_to_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
-    """Return the requests that the engine got for a running container, such as ``kill``, in order.
+    """Return the requests that the engine received for a running container, such as ``kill``, in order.
 
     The engine remembers its last 256 events, of all containers, and filters only what it remembers.
     ``until`` is in seconds since 1970 by the engine's clock.
@@ -118,8 +118,8 @@ def requests_to_engine(client: docker.APIClient, container: str, until: float) -
 def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
     """Return True if the kernel killed a container's process because the host ran out of memory.
 
-    ``log`` contains the kernel's records without prefixes, in which the container's id names its control
-    group.
+    ``log`` contains the kernel's records without prefixes, in which a control group's path contains
+    its container's id.
     """
     return any(container in killed and container not in limit for killed, limit in _killed_for_memory(log))
 
@@ -147,7 +147,7 @@ def kernel_log() -> Iterator[str]:
         log = os.open(_LOG, os.O_RDONLY | os.O_NONBLOCK)
         try:
             while True:
-                with suppress(BrokenPipeError):  # this record was overwritten; the next one exists
+                with suppress(BrokenPipeError):  # this record was overwritten; the next one is available
                     yield os.read(log, _RECORD_BYTES).decode(errors="replace").partition(";")[2].rstrip("\n")
         finally:
             os.close(log)

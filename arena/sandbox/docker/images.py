@@ -46,7 +46,7 @@ class DockerImages:
     differ in what an image's id is: the digest of its configuration, or of a manifest that the engine writes.
     But any user of the engine can give that name to another image. So the arena checks the content of the
     image with that name: its command, and the digests of its layers, which the engine computed when it
-    unpacked them. Then it starts the image by the engine's id, which always means the same image.
+    unpacked them. Then it starts the image by the engine's id, which always refers to the same image.
 
     ``source`` contains the submitted images, if any.
     """
@@ -69,10 +69,10 @@ class DockerImages:
         if self._source is None or kept is None:
             with engine_errors(f"inspect image {source}"):
                 image: Mapping[str, Any] = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # untyped in its stubs
-            return _runnable(image)
+            return _check_runnable(image)
         # Seats with the same bot start concurrently, but only one of them loads the image.
         with self._locks.setdefault(source, threading.Lock()):
-            return _runnable(self._loaded(self._name(self._source, source), kept))
+            return _check_runnable(self._load_and_check(self._name(self._source, source), kept))
 
     def prune(self) -> int:
         """Remove loaded images that the source no longer has, and return their number.
@@ -101,12 +101,12 @@ class DockerImages:
                 raise
             return True
 
-    def _loaded(self, name: str, kept: KeptImage) -> Mapping[str, Any]:
+    def _load_and_check(self, name: str, kept: KeptImage) -> Mapping[str, Any]:
         image = self._inspect(name)
-        if image is None or not _is(image, kept):
+        if image is None or not _has_stored_content(image, kept):
             output = self._load(name, kept)
             image = self._inspect(name)
-            if image is None or not _is(image, kept):
+            if image is None or not _has_stored_content(image, kept):
                 raise RuntimeFailure(
                     f"{name} was loaded, but is missing or differs from the stored image; "
                     f"the engine reported: {output or 'nothing'}"
@@ -135,13 +135,13 @@ class DockerImages:
 def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
     """Yield an image in chunks, as ``docker save`` writes it.
 
-    Raises RuntimeFailure if it doesn't exist, or the engine doesn't answer.
+    Raises RuntimeFailure if it doesn't exist, or the engine is not responding.
     """
     with engine_errors(f"export image {id_}"):
         yield from client.get_image(id_)
 
 
-def _is(image: Mapping[str, Any], kept: KeptImage) -> bool:
+def _has_stored_content(image: Mapping[str, Any], kept: KeptImage) -> bool:
     """Return whether the engine's image has the stored content."""
     config = msgspec.json.decode(kept.config)
     return image["RootFS"].get("Layers") == config["rootfs"]["diff_ids"] and all(
@@ -149,7 +149,7 @@ def _is(image: Mapping[str, Any], kept: KeptImage) -> bool:
     )
 
 
-def _runnable(image: Mapping[str, Any]) -> EngineImage:
+def _check_runnable(image: Mapping[str, Any]) -> EngineImage:
     config = image["Config"]
     command = (*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ()))
     if not command:
@@ -183,7 +183,7 @@ _LAYERS: Final = "overlay2"
 """The folder of layers in the data root. An arena in a container may see only this part of it."""
 
 _FROM_THE_ENGINE: Final = "/etc/hostname"
-"""In a container this file comes from the engine's data root."""
+"""In a container, this file comes from the engine's data root."""
 
 
 def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
@@ -340,11 +340,11 @@ def _fail(error: OSError) -> NoReturn:
 
 def _read(files: Sequence[str]) -> None:
     """Read files, which puts them into the page cache. Raises OSError."""
-    room = bytearray(_PORTION)
+    buffer = bytearray(_PORTION)
     for file in files:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
         try:
-            while os.readv(descriptor, [room]):
+            while os.readv(descriptor, [buffer]):
                 pass
         finally:
             os.close(descriptor)

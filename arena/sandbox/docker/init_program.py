@@ -107,7 +107,7 @@ class Init:
 
 
 def init_for(machine: str, *, readable: bool = False) -> Init:
-    """Return the program for an engine's architecture, as ``docker info`` names it, such as ``x86_64``.
+    """Return the program for an engine's architecture, as ``docker info`` reports it, such as ``x86_64``.
 
     Raises RuntimeFailure if the program doesn't exist for this architecture.
     """
@@ -151,15 +151,15 @@ class InitVolume:
         Raises RuntimeFailure if it can't be created, or contains something else.
         """
         with self._lock, engine_errors(f"create the volume {self._init.volume}"):
-            if self._known is None or self._known != self._made_at():
+            if self._known is None or self._known != self._created_at():
                 self._fill()
-                self._known = self._made_at()
+                self._known = self._created_at()
 
     def forget(self) -> None:
         """Check the content again on the next :meth:`ensure`, because a container didn't start."""
         self._known = None
 
-    def _made_at(self) -> str | None:
+    def _created_at(self) -> str | None:
         """Return the volume's creation time, which identifies it."""
         try:
             return str(self._client.inspect_volume(self._init.volume)["CreatedAt"])

@@ -194,7 +194,7 @@ def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
 
 def _init_mount(host: EngineHost) -> dict[str, Any]:
     # Mount only the file. Through a folder that all containers share, bots could communicate, because the
-    # kernel caches which names are missing there.
+    # kernel caches failed lookups there (negative dentries).
     return {
         "Type": "bind",
         "Source": host.init_file,
@@ -208,8 +208,8 @@ def pids_limit(limits: Limits, host: EngineHost) -> int:
     return max(limits.pids, _GVISOR_PROCESSES) if host.gvisor else limits.pids
 
 
-def _ulimit(name: str, most: int) -> dict[str, str | int]:
-    return {"Name": name, "Soft": most, "Hard": most}
+def _ulimit(name: str, limit: int) -> dict[str, str | int]:
+    return {"Name": name, "Soft": limit, "Hard": limit}
 
 
 def describe_limits(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ...]) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ _log = structlog.get_logger()
 class DockerRuntime:
     """One container per bot.
 
-    Raises RuntimeFailure if the engine doesn't answer, or can't run bots this way.
+    Raises RuntimeFailure if the engine is not responding, or can't run bots this way.
     """
 
     isolates = True
@@ -69,7 +69,7 @@ class DockerRuntime:
         *,
         cores: str = "",  # cores that bots may use, such as `1-3`; empty for all
         runtime: str | None = None,  # the engine's name for the container runtime; None for its default
-        # The installation's id, for a control group of its bots; without an id all installations share one.
+        # The installation's id, for its bots' own control group; without an id, all installations share one.
         install: str = "",
         images: ImageSource | None = None,  # the submitted images, loaded when needed; None without any
     ) -> None:
@@ -78,8 +78,8 @@ class DockerRuntime:
         self._client = client
         self._images = DockerImages(client, images)
         self._page_cache_warmer = PageCacheWarmer()
-        self._cold: dict[str, str] = {}
-        chosen = _choose(info, runtime)
+        self._not_cached: dict[str, str] = {}
+        chosen = _choose_runtime(info, runtime)
         gvisor = _is_gvisor(info["Runtimes"][chosen])
         init = init_for(info["Architecture"], readable=gvisor)
         self._init = InitVolume(client, init)
@@ -98,7 +98,7 @@ class DockerRuntime:
             disk=disk_of_engine(client.base_url, info),
         )
         self._cores = int(info["NCPU"])
-        self._alone = bool(install)  # True if no bot of another engine can be in the control group
+        self._own_group = bool(install)  # True if no bot of another engine can be in the control group
         self._location = CgroupLocation(
             parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
@@ -177,9 +177,9 @@ class DockerRuntime:
 
     def _warm(self, image: EngineImage) -> str:
         cold = self._page_cache_warmer.warm(image.layers)
-        if cold and self._cold.get(image.id) != cold:  # log once, not on every launch
+        if cold and self._not_cached.get(image.id) != cold:  # log once, not on every launch
             _log.warning("image not in memory", image=image.id, reason=cold)
-        self._cold[image.id] = cold
+        self._not_cached[image.id] = cold
         return cold
 
     def _create(self, spec: SandboxSpec, command: tuple[str, ...]) -> DockerSandbox:
@@ -190,7 +190,7 @@ class DockerRuntime:
             except APIError:
                 raise  # nothing was created; the name may be another container's
             except BaseException:
-                # The answer was lost; the container may exist.
+                # The response was lost; the container may exist.
                 with contextlib.suppress(OSError):
                     self._client.remove_container(spec.name, v=True, force=True)
                 raise
@@ -214,7 +214,7 @@ class DockerRuntime:
         RuntimeFailure if some may be left.
         """
         # Read before asking the engine, because a container is known to the engine before it has a group.
-        grouped = containers_below(self._location) if self._alone else frozenset()
+        grouped = containers_below(self._location) if self._own_group else frozenset()
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
         left = [container for container in found if not is_in_use(container["Names"][0].removeprefix("/"))]
@@ -222,7 +222,7 @@ class DockerRuntime:
         for container in left:
             try:
                 remove_bot(self._client, self._location, container["Id"], container["Id"])
-            except EngineUnavailable:  # each further attempt would only take the time until it fails, too
+            except EngineUnavailable:  # further attempts would also time out
                 raise
             except RuntimeFailure as error:
                 failed = error
@@ -246,7 +246,7 @@ class DockerRuntime:
         self._overruns.close()
 
 
-def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
+def _choose_runtime(info: Mapping[str, Any], wanted: str | None) -> str:
     """Return the engine's name for the container runtime to use."""
     known = info["Runtimes"]
     if wanted is None:
@@ -254,8 +254,8 @@ def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
     if wanted not in known:
         raise RuntimeFailure(
             f"the engine has no container runtime {wanted!r}; it has {', '.join(sorted(known))}. "
-            "Register it in the engine's daemon.json (scripts/gvisor does that for runsc), or name another "
-            "in ARENA_CONTAINER_RUNTIME"
+            "Register it in the engine's daemon.json (scripts/gvisor does that for runsc), or set "
+            "ARENA_CONTAINER_RUNTIME to another"
         )
     return wanted
 

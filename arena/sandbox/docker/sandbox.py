@@ -25,7 +25,7 @@ from arena.sandbox.docker.engine import (
 from arena.sandbox.runtime import Capture, EngineUnavailable, Exit, RuntimeFailure
 
 _WAIT_SECONDS: Final = 30
-"""Time to wait for a container to end before checking that the engine still answers."""
+"""Seconds to wait for a container to end before checking that the engine still responds."""
 
 _KILLED: Final = 137
 """Exit code after SIGKILL, which the kernel (out of memory), the arena or the bot itself may send."""
@@ -113,7 +113,7 @@ class DockerSandbox:
             with self._lock:  # held during a removal
                 removed = self._removed
             if not removed:
-                # Now, because by the match's end other bots may have flushed the engine's and kernel's logs.
+                # Check now: by the match's end, other bots may have flushed the engine's and kernel's logs.
                 self._check_cause(code)
             return Exit(code, out_of_memory=self._ran_out_of_memory(code))
         except NotFound as error:
@@ -167,7 +167,7 @@ class DockerSandbox:
             self._check_untouched()
 
     def _check_untouched(self) -> None:
-        # This answer waits for a request in progress, so the engine has logged all requests before `until`.
+        # The engine answers after any request in progress, so it has logged all requests before `until`.
         state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
         asked = requests_to_engine(self._client, self._container, until=time.time())
         if state["Paused"]:  # known even if the event has been forgotten
@@ -199,7 +199,7 @@ class DockerSandbox:
 
 
 def remove_bot(client: docker.APIClient, location: CgroupLocation, container: str, name: str) -> None:
-    """Remove a bot's container, whatever the bot does against it.
+    """Remove a bot's container, whatever the bot does to prevent it.
 
     Raises RuntimeFailure if it may still exist.
     """
@@ -209,7 +209,7 @@ def remove_bot(client: docker.APIClient, location: CgroupLocation, container: st
     except EngineUnavailable:
         raise
     except RuntimeFailure:
-        # Its first process may wait for another one, which the engine doesn't kill.
+        # Its first process may be waiting for another one, which the engine doesn't kill.
         end_container(location, container)
         remove_container(client, container, name)
 

@@ -1,7 +1,7 @@
 """Runs a bot until its launcher exits or its deadline passes. It is run as a script, in the bot's process.
 
 Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
-end of a pipe that the launcher keeps open while it runs.
+end of a pipe that the launcher keeps open while it is running.
 
 PR_SET_PDEATHSIG is unsuitable: it signals when the parent *thread* ends, which is too early if the launcher
 has other threads.
@@ -16,28 +16,30 @@ import threading
 from pathlib import Path
 
 
-def _end_with(lifeline: int, seconds: int) -> None:
+def _kill_group_at_end(lifeline: int, seconds: int) -> None:
     # Nothing is ever written to the pipe: it becomes readable when the other end is closed.
     if not select.select([lifeline], [], [], seconds)[0]:
         print(f"arena: ended by the hard deadline of {seconds} s", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def _become(command: list[str], lifeline: int, seconds: int) -> None:
+def _exec_with_deadline(command: list[str], lifeline: int, seconds: int) -> None:
     """Replace this process, the only one measured, with a command. A child ends it at the deadline."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, sys.stderr.fileno())  # the end of the command's stderr must not wait for this process
-    _end_with(lifeline, seconds)
+    _kill_group_at_end(lifeline, seconds)
 
 
 def main() -> None:
     """Run the file as ``__main__`` with its folder first on the path, as Python does."""
     lifeline, seconds, file = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if file == "--":
-        _become(sys.argv[4:], lifeline, seconds)
-    threading.Thread(target=_end_with, args=(lifeline, seconds), name="lifeline", daemon=True).start()
+        _exec_with_deadline(sys.argv[4:], lifeline, seconds)
+    threading.Thread(
+        target=_kill_group_at_end, args=(lifeline, seconds), name="lifeline", daemon=True
+    ).start()
     sys.argv = [file]
     sys.path[0] = str(Path(file).parent)
     runpy.run_path(file, run_name="__main__")

@@ -159,11 +159,11 @@ class ProcessRuntime:
         """Start a bot's process."""
         self.check_source(spec.source)
         home = Path(tempfile.mkdtemp(prefix=f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."))
-        lifeline, held = os.pipe()
+        lifeline, launcher_end = os.pipe()
         try:
-            return ProcessSandbox(self._start(spec, home, lifeline), home, held)
+            return ProcessSandbox(self._start(spec, home, lifeline), home, launcher_end)
         except BaseException as error:
-            os.close(held)
+            os.close(launcher_end)
             shutil.rmtree(home, ignore_errors=True)
             if isinstance(error, OSError):
                 raise RuntimeFailure(f"could not start a process for {spec.name}: {error}") from error

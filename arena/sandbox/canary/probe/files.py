@@ -177,10 +177,10 @@ def tmp(limits: dict[str, int]) -> dict[str, Any]:
     return {"tmp_bytes": size, "tmp_files": count, "tmp_executed": executed}
 
 
-def _fill_with_bytes(most: int) -> int:
+def _fill_with_bytes(maximum: int) -> int:
     size, block = 0, bytes(MIB // 4)
     try:
-        while size < most:
+        while size < maximum:
             with Path(TMP, f"bytes{size}").open("wb", buffering=0) as file:
                 size += file.write(block)
     except OSError:
@@ -188,9 +188,9 @@ def _fill_with_bytes(most: int) -> int:
     return size
 
 
-def _fill_with_files(most: int) -> int:
+def _fill_with_files(maximum: int) -> int:
     count = 0
-    while count < most and attempt(_make, Path(TMP, str(count))) == "done":
+    while count < maximum and attempt(_make, Path(TMP, str(count))) == "done":
         count += 1
     return count
 

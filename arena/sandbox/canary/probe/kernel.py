@@ -103,8 +103,8 @@ def _open_and_close(family: int, kind: int) -> None:
 def limits_of_process(limits: dict[str, int]) -> dict[str, Any]:
     """Raise the soft limits to the hard limits, open files, exceed the maximum file size, and dump core."""
     for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
-        most = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, (most, most))
+        maximum = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (maximum, maximum))
     with Path(TMP, "long").open("wb") as file:
         beyond = attempt(os.ftruncate, file.fileno(), limits["file_bytes"] + 1)
     empty_tmp()
@@ -116,10 +116,10 @@ def limits_of_process(limits: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _open_many(most: int) -> int:
+def _open_many(maximum: int) -> int:
     """Return the maximum number of open files, including those that a process starts with."""
     highest = 0
-    while highest < most and attempt(os.open, "/dev/null", os.O_RDONLY) == "done":
+    while highest < maximum and attempt(os.open, "/dev/null", os.O_RDONLY) == "done":
         highest += 1
     return highest + 3
 
@@ -243,8 +243,8 @@ def futexes(_: dict[str, int]) -> dict[str, Any]:
 
 def page_cache(_: dict[str, int]) -> dict[str, Any]:
     """Try to query and change the cached pages of a shared file."""
-    room = ctypes.create_string_buffer(4096)
-    into = ctypes.addressof(room)
+    buffer = ctypes.create_string_buffer(4096)
+    into = ctypes.addressof(buffer)
     with _library() as (file, start, size):
         vector = (ctypes.c_size_t * 2)(into, 1)
         asked: dict[str, tuple[int, ...]] = {
