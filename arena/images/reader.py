@@ -187,7 +187,7 @@ def repack(
         with (
             archive.open("rb") as source,
             tempfile.TemporaryFile(dir=output.parent) as scratch,
-            _created(output) as sink,
+            _create_file(output) as sink,
         ):
             size = os.fstat(source.fileno()).st_size
             if size > limits.archive_bytes:
@@ -211,7 +211,7 @@ def repack(
 
 
 @contextmanager
-def _created(output: Path) -> Iterator[BinaryIO]:
+def _create_file(output: Path) -> Iterator[BinaryIO]:
     """Create a file, and remove it if the block raises."""
     output.unlink(missing_ok=True)
     try:

@@ -13,7 +13,7 @@ from arena.images.store import ImageStore
 from arena.sandbox.runtime import KeptImage, RuntimeFailure
 
 _BLOCK: Final = tarfile.BLOCKSIZE
-_END: Final = bytes(2 * _BLOCK)
+_END_OF_TAR: Final = bytes(2 * _BLOCK)
 
 
 def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[bytes]:
@@ -34,7 +34,7 @@ def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[by
     layers = [_layer_name(layer.digest) for layer in image.layers]
     manifest = msgspec.json.encode([{"Config": config_name, "RepoTags": [name], "Layers": layers}])
     yield from _member("manifest.json", len(manifest), [manifest])
-    yield _END
+    yield _END_OF_TAR
 
 
 def _layer_name(digest: str) -> str:

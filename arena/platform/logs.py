@@ -19,7 +19,7 @@ from arena.platform.settings import LogFormat, LogLevel
 from arena.platform.speech import JSON_HANDLER, MESSAGE_LOGGER, visible
 
 _CONSOLE_HANDLER: Final = "kaiten-console"
-_FIRST: Final = ("timestamp", "level", "event")
+_LEADING_FIELDS: Final = ("timestamp", "level", "event")
 
 _log = structlog.get_logger()
 
@@ -129,7 +129,7 @@ def _for_people() -> list[Processor]:
 
 def _order_fields(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
     """Move the fields that every line has to the front."""
-    first = {key: line.pop(key) for key in _FIRST}
+    first = {key: line.pop(key) for key in _LEADING_FIELDS}
     first.update(line)
     return first
 

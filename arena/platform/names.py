@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
-_SHOWN: Final = 40
+_MAX_QUOTED: Final = 40
 
 FORMER: Final = "former-"
 """Prefix of the pseudonyms of deleted accounts."""
@@ -34,7 +34,7 @@ def check_name(name: str, what: str) -> None:
     """
     if not _NAME.fullmatch(name):
         raise WrongName(
-            f"{name[:_SHOWN]!a} can't be the name of a {what}: use 2 to 40 letters from a to z, digits, "
+            f"{name[:_MAX_QUOTED]!a} can't be the name of a {what}: use 2 to 40 letters from a to z, digits, "
             "- and _, with a letter or a digit first"
         )
 

@@ -198,7 +198,7 @@ class Settings(BaseSettings):
         ge=0,
         le=_MAX_DAYS,
         description=(
-            "Days after which logins and users' other actions, with their addresses, are removed from [the "
+            "Days after which logins and users' other actions, with IP addresses, are removed from [the "
             "audit log](operating.md#the-audit-log). 0: never; at most 36500."
         ),
     )

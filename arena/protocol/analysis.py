@@ -47,8 +47,8 @@ class AnalysedTurn:
     Attributes:
         round: Round number, from 1.
         turn: Turn number in its round, from 1.
-        known: Outlook from what each seat could know, so the chances needn't add up to 1.
-        dealt: Outlook from all hands of the round.
+        known: Outlook given what each seat could know, so the chances needn't add up to 1.
+        dealt: Outlook given all hands of the round.
     """
 
     round: int
@@ -59,7 +59,7 @@ class AnalysedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """A legal move, and the seat's expected result from what it could know.
+    """A legal move, and the seat's expected result given what it could know.
 
     Attributes:
         cards: Names of card kinds, in the order in which they were placed.
@@ -87,7 +87,7 @@ class AnalysedDecision:
         played: Index of the played move in the options.
         house: Index of each house bot's move in the options, by the bot's name.
         lost_chance: Chance lost by not playing the first option.
-        lost_points: Points lost by not playing the first option; below 0 if the played move brings more
+        lost_points: Points lost by not playing the first option; below 0 if the played move scores more
             points but wins less often.
         margin: Two standard errors of the lost chance.
         grade: Grade of the decision.

@@ -11,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """One thing that a bot must not be able to do."""
+    """A security measure that isolates a bot."""
 
     name: str  # short and stable
     stops: str  # what it prevents, in one line

@@ -1,4 +1,4 @@
-"""Safe use of msgspec in several threads.
+"""Makes msgspec safe to use in several threads.
 
 When msgspec 0.22 first decodes a type, it stores the type's fields one after another. Another thread that
 decodes the same type at that moment reads a null pointer, which crashes the process.

@@ -64,10 +64,10 @@ class Bot:
         house: Whether it is a house bot.
         state: The bot's state.
         reason: Why it does not play; null if no reason was given.
-        since: Time of the last change of state or version; null if neither ever changed.
+        since: Time of the last change of state or version; null if neither has ever changed.
         version: Number of the version that plays, or would play if the bot were active.
         newest: Number of the newest version.
-        open_to_people: Whether its author allows anyone to play against it. House bots always play.
+        open_to_people: Whether its author allows anyone to play against it. House bots are always open.
     """
 
     name: str
@@ -467,8 +467,8 @@ class Row:
 
     Attributes:
         rank: Rank by ``score``, from 1.
-        rank_best: Best rank of the bot's 95% rank interval; None without a game.
-        rank_worst: Worst rank of that interval; None without a game.
+        rank_best: Best rank of the bot's 95% rank interval; None without games.
+        rank_worst: Worst rank of that interval; None without games.
         tied: Whether the ratings can't distinguish it from the bot directly above or below.
         bot: The bot's name, shortened and without invisible characters.
         version: Version number, from 1.
@@ -482,11 +482,11 @@ class Row:
         provisional: Whether the rating is still too uncertain to mean much.
         change: Change of the score over seven days; None if this version had not played before then.
         games: Rated games of this version in this list.
-        win_share: Share of its games in which it was first or tied for first; None without a game.
-        mean_place: Mean place, 1 is best; None without a game.
-        fault_share: Share of its games with a fault; None without a game.
-        median_millis: Median over its games of the game's median decision time; None without an answer.
-        last_played: Time of its last game, in UTC; None without a game.
+        win_share: Share of its games in which it was first or tied for first; None without games.
+        mean_place: Mean place, 1 is best; None without games.
+        fault_share: Share of its games with a fault; None without games.
+        median_millis: Median over its games of the game's median decision time; None without answers.
+        last_played: Time of its last game, in UTC; None without games.
     """
 
     rank: int

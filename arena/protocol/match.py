@@ -24,7 +24,7 @@ _IMAGE: Final = "sha256:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """A bot's time limits in milliseconds. Only time in which the bot could run counts."""
+    """A bot's time limits in milliseconds. Only time during which the bot could run counts."""
 
     start_millis: int = 10_000  # from the start of the bot's container to its Hello
     move_millis: int = 1_000  # per decision, before the bank is used
@@ -47,7 +47,7 @@ class Limits:
 
 
 class RuntimeName(StrEnum):
-    """Runtime of bots."""
+    """Runtime for bots."""
 
     DOCKER = "docker"
     PROCESS = "process"
@@ -68,17 +68,17 @@ class MatchSpec:
     clock: Clock
     limits: Limits  # per seat
     runtime: RuntimeName
-    # One per game: the index into `seats` of the bot on each seat. Empty if every bot keeps its seat.
+    # One per game: the index into `seats` of the bot in each seat. Empty if every bot keeps its seat.
     seatings: tuple[tuple[int, ...], ...] = ()
     person: int | None = None  # index into `seats` of the person's seat, whose entry is empty
 
     def bots(self, game: int) -> tuple[int, ...]:
-        """Return the index into ``seats`` of the bot on each seat of a game."""
+        """Return the index into ``seats`` of the bot in each seat of a game."""
         return seated(self.seatings, game, self.rules.players)
 
 
 def seated(seatings: Sequence[tuple[int, ...]], game: int, players: int) -> tuple[int, ...]:
-    """Return the bot on each seat of a game: from ``seatings``, or else in order."""
+    """Return the bot in each seat of a game: from ``seatings``, or else in order."""
     return seatings[game] if seatings else tuple(range(players))
 
 
@@ -98,7 +98,7 @@ class Decision:
     standin: bool = False
     trouble: str | None = None  # describes the fault, with the rejected answer
     note: str | None = None  # the bot's note; private to its owner
-    # Time that `millis` excludes because the host didn't run the bot or the referee was late; None if zero.
+    # Time that `millis` excludes because the host kept the bot waiting or the referee was late; None if zero.
     waited_millis: float | None = None
 
 
@@ -164,7 +164,8 @@ def public_trouble(report: SeatReport) -> str | None:
 
 
 MAX_PROGRESS_BYTES: Final = 64 * 1024
-"""Size limit of an encoded :class:`Progress`; larger ones are dropped. A game of five takes about 20 KiB."""
+"""Size limit of an encoded :class:`Progress`; larger ones are dropped. A game with five players takes about
+20 KiB."""
 
 T = TypeVar("T")
 

@@ -34,14 +34,14 @@ class News:
     """Something that happened to a bot or the ladder. Texts may contain untrusted text."""
 
     bot: str  # the bot's name; empty if the news is about no bot
-    place: str  # a path of the site, unique among the news of a bot and never reused
+    place: str  # a path on the site, unique among the news of a bot and never reused
     title: str
     text: str  # a sentence
     at: datetime  # UTC
 
 
 def version_joined(bot: str, number: int, at: datetime) -> News:
-    """Return the news that a version plays rated games."""
+    """Return the news that a version has joined the ladder."""
     return News(
         bot=bot,
         place=f"/bots/{bot}?version={number}",
@@ -52,7 +52,7 @@ def version_joined(bot: str, number: int, at: datetime) -> News:
 
 
 def state_changed(bot: str, state: BotState, reason: str | None, at: datetime) -> News:
-    """Return the news of a bot's new state."""
+    """Return the news about a bot's new state."""
     return News(
         bot=bot,
         place=f"/bots/{bot}#{state}-{_stamp(at)}",
@@ -117,7 +117,7 @@ def sample(at: datetime) -> News:
 
 
 def please_confirm(at: datetime) -> News:
-    """Return the news that asks to confirm an email address."""
+    """Return the news that asks for confirmation of an email address."""
     return News(
         bot="",
         place="/account",

@@ -111,7 +111,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedWorker:
-    """A worker of a cluster that a coordinator gives no matches.
+    """A cluster worker to which a coordinator gives no matches.
 
     Attributes:
         name: The worker's name.
@@ -128,7 +128,7 @@ class RefusedWorker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """Numbers of waiting matches.
+    """Counts of waiting matches.
 
     Attributes:
         qualification: Matches of submissions, which are played first.
@@ -183,7 +183,7 @@ class Status:
     Attributes:
         version: Version of the software.
         games: Number of rated games.
-        last_game: End of the newest rated game, UTC; null before the first one.
+        last_game: End of the latest rated game, UTC; null before the first one.
         hours: The last 24 clock hours, including the current one, which is last.
         paused: Whether the ladder is paused and creates no new matches.
         disk_full: Whether the disk is full, so that no match starts and no file is received.

@@ -163,7 +163,7 @@ HINTS: Final = {
         "the bot's page, `arena rollback` or `arena return`."
     ),
     CauseKind.START: (
-        "Run `docker run --rm IMAGE` on your machine: the program that ENTRYPOINT names must be in the "
+        "Run `docker run --rm IMAGE` on your machine: the program in ENTRYPOINT must be in the "
         "image, and all users must be able to read and run it (chmod -R a+rX)."
     ),
     CauseKind.MEMORY: (

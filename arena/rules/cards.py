@@ -139,12 +139,12 @@ class Rules:
 
     @property
     def hand_size(self) -> int:
-        """Cards dealt to a hand, and to the dummy's pile."""
+        """Number of cards dealt to a hand, and to the dummy's pile."""
         return _HAND_SIZES[self.participants]
 
     @property
     def turns(self) -> int:
-        """Turns in a round, including the automatic last one."""
+        """Number of turns in a round, including the automatic last one."""
         return self.hand_size
 
     def direction(self, round_number: int) -> int:

@@ -146,12 +146,12 @@ def _place(state: State, plays: tuple[Play, ...]) -> tuple[list[Hand], list[Tabl
     # With a dummy there is one more table and one more play, which follow below.
     for hand, table, cards in zip(state.hands, state.tables, plays, strict=False):
         left = _without(hand, cards[0])
-        kept = table
+        remaining = table
         if len(cards) > 1:
             left = tuple(sorted((*_without(left, cards[1]), _CHOPSTICKS)))
-            kept = _without(table, _CHOPSTICKS)
+            remaining = _without(table, _CHOPSTICKS)
         hands.append(left)
-        tables.append(kept + cards)
+        tables.append(remaining + cards)
     controller = state.controller
     if controller is not None:
         hands[controller] = _without(hands[controller], plays[-1][0])
@@ -270,7 +270,8 @@ def replay(log: GameLog) -> Replay:
     for moves in log.moves:
         if states[-1].over:
             extra = len(log.moves) - len(states) + 1
-            return Replay(tuple(states), InvalidRecord(f"{extra} steps after the end of the game"))
+            steps = "1 step" if extra == 1 else f"{extra} steps"
+            return Replay(tuple(states), InvalidRecord(f"{steps} after the end of the game"))
         try:
             states.append(apply(states[-1], moves))
         except ValueError as error:

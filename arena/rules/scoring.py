@@ -91,10 +91,10 @@ def score_maki(icons: Sequence[int]) -> tuple[int, ...]:
         return (0,) * len(icons)
     first = icons.count(most)
     if first > 1:
-        return tuple(MAKI_FIRST // first if icon == most else 0 for icon in icons)
-    second_most = max(icon for icon in icons if icon != most)
+        return tuple(MAKI_FIRST // first if count == most else 0 for count in icons)
+    second_most = max(count for count in icons if count != most)
     second = MAKI_SECOND // icons.count(second_most) if second_most else 0
-    return tuple(MAKI_FIRST if icon == most else second if icon == second_most else 0 for icon in icons)
+    return tuple(MAKI_FIRST if count == most else second if count == second_most else 0 for count in icons)
 
 
 def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
@@ -123,6 +123,6 @@ def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
 
 
 def places(totals: Sequence[int], puddings: Sequence[int]) -> tuple[int, ...]:
-    """Rank by total, then by puddings. Players equal in both share a place, and the next place is skipped."""
+    """Rank by total, then by puddings. Players equal in both share a place, as in 1, 1, 3."""
     results = list(zip(totals, puddings, strict=True))
     return tuple(1 + sum(other > mine for other in results) for mine in results)

@@ -44,14 +44,13 @@ class State(NamedTuple):
     deck: tuple[Card, ...]  # all cards in deal order
     round: int  # from 1; the last one when the game is over
     turn: int  # in the round, from 1
-    hands: tuple[
-        Hand, ...
-    ]  # one per player; the hand of the seat in control of the dummy includes the drawn card
+    # One per player; the hand of the seat in control of the dummy includes the drawn card.
+    hands: tuple[Hand, ...]
     tables: tuple[Table, ...]  # one per participant, cards of this round only
     pile: tuple[Card, ...]  # the dummy's face-down pile, top card first
     drawn: Card | None  # the card that the seat in control drew this turn
     puddings: tuple[int, ...]  # one per participant, from earlier rounds
-    scores: tuple[int, ...]  # one per participant, points of earlier rounds
+    scores: tuple[int, ...]  # one per participant, points in earlier rounds
     rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one per participant each
     turns: tuple[Turn, ...]  # everything revealed in this game
     past_hands: tuple[tuple[Hand, ...], ...]  # one per player: the hands held in this round before this turn
@@ -75,7 +74,7 @@ class State(NamedTuple):
 
 
 def in_control(rules: Rules, round_number: int, turn: int) -> int:
-    """Return which seat is in control of the dummy in a turn. Control alternates through the whole game."""
+    """Return which seat is in control of the dummy in a turn. Control alternates throughout the game."""
     return ((round_number - 1) * rules.turns + turn - 1) % 2  # 9 turns per round, so seat 1 begins round 2
 
 
@@ -93,21 +92,21 @@ class Moment(NamedTuple):
 _CHOPSTICKS: Final = Card.CHOPSTICKS
 
 # Created only once: a game lists about a thousand moves, nearly all without a card for the dummy.
-_ONE: Final = {card: Move((card,)) for card in Card}
-_TWO: Final = {first: {second: Move((first, second)) for second in Card} for first in Card}
+_ONE_CARD_MOVES: Final = {card: Move((card,)) for card in Card}
+_TWO_CARD_MOVES: Final = {first: {second: Move((first, second)) for second in Card} for first in Card}
 
 
 def legal_moves(hand: Hand, table: Table, *, control: bool) -> tuple[Move, ...]:
     """Return every legal choice once.
 
-    With ``control`` of the dummy, the player also names the dummy's card, and the hand includes the drawn
+    With ``control`` of the dummy, the player also chooses the dummy's card, and the hand includes the drawn
     card. ``table`` has the player's cards from earlier turns.
     """
     kinds = dict.fromkeys(hand)
-    moves = [_ONE[card] for card in kinds]
+    moves = [_ONE_CARD_MOVES[card] for card in kinds]
     if _CHOPSTICKS in table and len(hand) >= 2 + control:
         moves += [
-            _TWO[first][second]
+            _TWO_CARD_MOVES[first][second]
             for first in kinds
             for second in kinds
             if first is not second or hand.count(first) > 1
@@ -137,7 +136,7 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
     named = cards if dummy is None else (*cards, dummy)
     for card in named:
         if named.count(card) > hand.count(card):
-            raise IllegalMove("Course of a game", seat, _missing(hand, card, named.count(card)))
+            raise IllegalMove("Course of a game", seat, _missing_card_text(hand, card, named.count(card)))
 
 
 def _check_chopsticks(seat: int, hand: Hand, table: Table, *, control: bool) -> None:
@@ -149,7 +148,7 @@ def _check_chopsticks(seat: int, hand: Hand, table: Table, *, control: bool) -> 
         )
 
 
-def _missing(hand: Hand, card: Card, times: int) -> str:
+def _missing_card_text(hand: Hand, card: Card, times: int) -> str:
     what = f"{card.label} is" if times == 1 else f"{times} {card.label} are"
     return f"{what} not in the hand: {', '.join(held.label for held in hand)}"
 

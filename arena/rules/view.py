@@ -19,15 +19,15 @@ class View(NamedTuple):
     """
 
     rules: Rules
-    seat: int  # the seat that decides, from 0; hands go to the next seat
+    seat: int  # the seat that decides, from 0
     round: int  # from 1
     turn: int  # in the round, from 1
     hand: Hand  # in the order of the table of kinds; includes the drawn card if in control of the dummy
-    tables: tuple[Table, ...]  # cards in front of every participant in this round, in the order placed
+    tables: tuple[Table, ...]  # cards in front of each participant in this round, in the order placed
     puddings: tuple[int, ...]  # from earlier rounds; puddings of this round are on the tables
-    scores: tuple[int, ...]  # points of earlier rounds
-    hand_sizes: tuple[int, ...]  # cards in every hand; for the dummy, cards left in its pile
-    control: bool  # whether this seat names the dummy's card too
+    scores: tuple[int, ...]  # points in earlier rounds
+    hand_sizes: tuple[int, ...]  # number of cards in each hand; for the dummy, in its pile
+    control: bool  # whether this seat chooses the dummy's card too
     drawn: Card | None  # the card drawn from the dummy's pile, when in control
     turns: tuple[Turn, ...]  # everything revealed in this game
     past_hands: tuple[Hand, ...]  # the hands that this seat held in this round before this turn
@@ -105,7 +105,7 @@ class Memory:
 
     def draw(self, seat: int) -> None:
         """Record a seat's draw from the dummy's pile, which only the seat sees."""
-        assert self._pile  # noqa: S101 - only games with a dummy draw
+        assert self._pile  # noqa: S101 - seats draw only in games with a dummy
         self._pile -= 1
         self._hidden[seat] += 1
 
@@ -146,7 +146,7 @@ class Memory:
 
 
 def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
-    """Return what a seat knows from its view, without guesses from the other players' habits.
+    """Return what a seat knows from its view, without guesses based on the other players' habits.
 
     ``view`` is from before the choice. With ``revealed``, the turn that followed, the result is what the seat
     knows after the reveal and before the hands are passed.

@@ -183,13 +183,13 @@ def verified_match(claim: Claim, data: bytes, ended: datetime) -> FinishedMatch:
         match=record.match,
         attempt=record.attempt,
         reports=record.seats,
-        games=tuple(_finished(claim, index, game) for index, game in enumerate(checked)),
+        games=tuple(_finished_game(claim, index, game) for index, game in enumerate(checked)),
         ended=ended,
         launch_seconds=record.launch_seconds,
     )
 
 
-_LOST: Final = frozenset({Fault.ABSENT, Fault.CRASH})
+_LOST_BOT_FAULTS: Final = frozenset({Fault.ABSENT, Fault.CRASH})
 
 
 def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
@@ -216,11 +216,11 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
         )
     house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
     first = games[0].record.steps[0]
-    if house and all(decision is not None and decision.fault in _LOST for decision in first):
+    if house and all(decision is not None and decision.fault in _LOST_BOT_FAULTS for decision in first):
         raise MatchVoid(f"no bot played a card, not even the house bots {', '.join(house)}: the host failed")
 
 
-def _finished(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:
+def _finished_game(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:
     result = game.result
     players = claim.spec.rules.players
     name = f"{claim.spec.match}-{index}"

@@ -96,7 +96,7 @@ class Coordinator:
     def run(self, refill: Callable[[], bool]) -> None:
         """Play until no match is left, or :meth:`stop` or :meth:`drain` is called.
 
-        ``refill`` is called when no rated match is queued. It adds matches unless the ladder is paused, and
+        ``refill`` is called when no rated match is due. It adds matches unless the ladder is paused, and
         returns False when no matches are left to play. Raises ArenaError, leaving queued matches queued, if
         too many matches in a row failed because of arena faults, a newer program changed the database's
         tables, or the program's files changed.

@@ -63,7 +63,7 @@ def fill_turn_request(  # noqa: PLR0913 - the parts of a request
     view: View,  # the seat's view
     position: pb.Position,  # from `position_to_wire` in this turn; it is copied
     *,
-    bank_millis: int,  # the rest of the seat's time bank
+    bank_millis: int,  # the remaining time in the seat's bank
     nonce: int,  # 32 bits that the answer must repeat
 ) -> None:
     """Fill a request for a seat's move."""
@@ -86,7 +86,7 @@ def view_from_wire(
 ) -> View:
     """Decode a request into the view from which it was built.
 
-    Raises ValueError if a number is not a card's.
+    Raises ValueError if a number is not a card number.
     """
     position = request.position
     drawn = request.drawn
@@ -123,11 +123,11 @@ def move_to_wire(game: int, view: View, move: Move, note: str = "", nonce: int =
 def move_from_wire(message: pb.Move) -> Move:
     """Decode a bot's move; does not check that it is legal.
 
-    Raises ValueError if it has no card, more than two, or a number that is not a card's.
+    Raises ValueError if it has no card, more than two, or a number that is not a card number.
     """
     count = len(message.cards)
     if not 1 <= count <= 2:  # noqa: PLR2004 - one card, or two with chopsticks
-        raise ValueError(f"the move names {count} cards: it must name one, or two with chopsticks")
+        raise ValueError(f"the move has {count} cards: it must have one, or two with chopsticks")
     dummy = message.dummy_card
     return Move(cards_from_wire(message.cards), _card(dummy) if dummy else None)
 
@@ -144,7 +144,7 @@ def turn_result(game: int, turn: Turn, stand_ins: Sequence[bool] = ()) -> pb.Tur
 
 
 def turn_from_wire(message: pb.TurnResult) -> Turn:
-    """Decode the cards placed in a turn. Raises ValueError if a number is not a card's."""
+    """Decode the cards placed in a turn. Raises ValueError if a number is not a card number."""
     plays = tuple([cards_from_wire(play.cards) for play in message.plays])
     return Turn(message.round, message.turn, plays)
 
@@ -182,21 +182,21 @@ def result_from_wire(message: pb.GameEnd) -> Result:
 
 
 def cards_from_wire(numbers: Iterable[int]) -> Play:
-    """Return the cards with these numbers. Raises ValueError if a number is not a card's."""
+    """Return the cards with these numbers. Raises ValueError if a number is not a card number."""
     try:
         return tuple([_CARDS[number] for number in numbers])
     except KeyError as error:
-        raise ValueError(_no_card(error.args[0])) from None
+        raise ValueError(_invalid_card_text(error.args[0])) from None
 
 
 def _card(number: int) -> Card:
     try:
         return _CARDS[number]
     except KeyError:
-        raise ValueError(_no_card(number)) from None
+        raise ValueError(_invalid_card_text(number)) from None
 
 
-def _no_card(number: int) -> str:
+def _invalid_card_text(number: int) -> str:
     return f"{number} is not a card number: card numbers run from {min(_CARDS)} to {max(_CARDS)}"
 
 

@@ -52,7 +52,7 @@ def test_a_log_that_is_too_long_is_an_error() -> None:
     again = replay(log._replace(moves=(*log.moves, log.moves[-1])))
     assert again.state == states[-1]
     assert isinstance(again.stopped, InvalidRecord)
-    assert str(again.stopped) == "1 steps after the end of the game"
+    assert str(again.stopped) == "1 step after the end of the game"
 
 
 def test_a_log_that_is_too_short_is_a_game_in_progress() -> None:

@@ -200,7 +200,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     ),
     "decisions after the end": (
         with_game(honest(), steps=honest().games[0].steps + honest().games[0].steps[:1]),
-        "1 steps after the end of the game",
+        "1 step after the end of the game",
     ),
     "a fault without a stand-in": (
         with_decision(honest(), 0, 2, fault=Fault.TIMEOUT),

@@ -110,8 +110,8 @@ def test_a_score_reaches_the_field_of_its_kind() -> None:
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        (b"", "names 0 cards"),
-        (pb.Move(cards=numbers(1, 1, 1)).SerializeToString(), "names 3 cards"),
+        (b"", "has 0 cards"),
+        (pb.Move(cards=numbers(1, 1, 1)).SerializeToString(), "has 3 cards"),
         (pb.Move(cards=numbers(0)).SerializeToString(), "0 is not a card number"),
         (pb.Move(cards=numbers(1, 14)).SerializeToString(), "14 is not a card number"),
         (

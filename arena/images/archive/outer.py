@@ -60,8 +60,8 @@ def shown(name: str) -> str:
     return ascii(name if len(name) <= 80 else f"{name[:60]}…{name[-19:]}")  # noqa: PLR2004 - 60 + 1 + 19
 
 
-_WHAT: Final = "the archive"
-_HOW: Final = "send what `docker save IMAGE` writes, plain or compressed with gzip"
+_ARCHIVE: Final = "the archive"
+_REMEDY: Final = "send what `docker save IMAGE` writes, plain or compressed with gzip"
 _OTHER_COMPRESSIONS: Final = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\xfd7zXZ": "xz",
@@ -87,12 +87,12 @@ class Archive:
         self._files: dict[str, tuple[int, int]] = {}
         links: dict[str, str] = {}
         count = ByteBudget(
-            limits.archive_members, f"the archive has more than {limits.archive_members} members; {_HOW}"
+            limits.archive_members, f"the archive has more than {limits.archive_members} members; {_REMEDY}"
         )
-        reader = TarReader(ReadAhead(Window(descriptor, 0, size)), _WHAT, limits)
+        reader = TarReader(ReadAhead(Window(descriptor, 0, size)), _ARCHIVE, limits)
         for member in reader:
             count.spend(1)
-            name = "/".join(split(member.name, _WHAT, limits))
+            name = "/".join(split(member.name, _ARCHIVE, limits))
             if name in self._files or name in links:
                 raise Rejected(
                     f"the archive has {shown(name)} twice: save the image and submit the archive again"
@@ -102,10 +102,12 @@ class Archive:
             elif member.kind is Kind.SYMLINK:
                 links[name] = _layer_link(name, member)
             elif member.kind is not Kind.FOLDER:
-                raise Rejected(f"the archive has {shown(name)}, which is neither a file nor a folder; {_HOW}")
+                raise Rejected(
+                    f"the archive has {shown(name)}, which is neither a file nor a folder; {_REMEDY}"
+                )
         for name, target in links.items():
             if target not in self._files:
-                raise Rejected(f"the archive's link {shown(name)} does not point to a layer; {_HOW}")
+                raise Rejected(f"the archive's link {shown(name)} does not point to a layer; {_REMEDY}")
         self._files |= {name: self._files[target] for name, target in links.items()}
 
     def __contains__(self, name: str) -> bool:
@@ -150,10 +152,10 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
     size = os.fstat(descriptor).st_size
     begin = os.pread(descriptor, 8, 0)
     if not begin:
-        raise Rejected(f"the archive is empty: {_HOW}")
+        raise Rejected(f"the archive is empty: {_REMEDY}")
     for magic, name in _OTHER_COMPRESSIONS.items():
         if begin.startswith(magic):
-            raise Rejected(f"the archive is compressed with {name}: {_HOW}")
+            raise Rejected(f"the archive is compressed with {name}: {_REMEDY}")
     if not begin.startswith(GZIP):
         return Archive(descriptor, size, limits)
     unpacked = ByteBudget(
@@ -163,7 +165,7 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
     )
     return Archive(
         scratch,
-        _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT, limits), unpacked), scratch),
+        _copy(Metered(Gunzip(Window(descriptor, 0, size), _ARCHIVE, limits), unpacked), scratch),
         limits,
     )
 
@@ -184,7 +186,7 @@ def _layer_link(name: str, member: TarMember) -> str:
     folder, _, base = name.rpartition("/")
     if match is None or base != "layer.tar" or not folder or "/" in folder:
         raise Rejected(
-            f"the archive has the link {shown(name)}, which does not connect two of its layers; {_HOW}"
+            f"the archive has the link {shown(name)}, which does not connect two of its layers; {_REMEDY}"
         )
     return match[1]
 

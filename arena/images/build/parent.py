@@ -209,14 +209,14 @@ def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Pa
     Raises ImageError if neither the registry nor Debian worked.
     """
     if not is_present(client, parents):
-        if image := _recorded(client, parents, say) or _pull_and_record(client, parents, say):
+        if image := _find_recorded(client, parents, say) or _pull_and_record(client, parents, say):
             return Parent(image=parents.recorded, digest=_digest(image), arguments=parents.official_arguments)
         bootstrap(client, parents, say)
     made = client.images.get(parents.debian_image)
     return Parent(image=parents.debian_image, digest=str(made.id), arguments=parents.debian_arguments)
 
 
-def _recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
+def _find_recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
     """Return the image that was pulled earlier. Report if the registry's tag has since moved."""
     image = _find(client, parents.recorded)
     tagged = _find(client, parents.official)

@@ -38,7 +38,7 @@ REFEREE_UID: Final = 63_000
 """If the launcher is root, the user id of a match's referee is this number plus the match's first slot."""
 
 MAX_RUN_DIR_LENGTH: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
-"""Maximum length of the run folder's path, in bytes: a socket's path is limited to 107."""
+"""Maximum length of the path of an installation's run folder, in bytes: a socket's path is limited to 107."""
 
 
 class SeatSockets:

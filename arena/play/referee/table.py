@@ -307,7 +307,10 @@ class GameTable:
         answer: PlayerAnswer | None = None,
         taken: float | None = None,
     ) -> None:
-        """Have the stand-in make the open decision, and take over the seat after its last permitted fault."""
+        """Have the stand-in make the open decision.
+
+        It takes over the seat if the bot is lost, or has too many faults.
+        """
         player, seen = self._seats[seat], self._pending[seat].view
         player.faulted.add((seen.round, seen.turn))
         if fault is Fault.TIMEOUT:

@@ -40,7 +40,7 @@ from arena.rules import (
 )
 
 _CARDS: Final = {card.label: card for card in Card}
-_SHOWN: Final = 200
+_MAX_QUOTED: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _cards(path: str, names: Cards) -> tuple[Card, ...]:
     for number, name in enumerate(names):
         card = _CARDS.get(name)
         if card is None:
-            raise _Found(f"{path}[{number}]", f"is {_shown(name)}, which is not a kind of card")
+            raise _Found(f"{path}[{number}]", f"is {_quote(name)}, which is not a kind of card")
         cards.append(card)
     return tuple(cards)
 
@@ -170,9 +170,9 @@ class _Referee:
         for seat, fault in enumerate(turn.fault):
             where = f"{path}.fault[{seat}]"
             if fault and seat not in seats:
-                raise _Found(where, f"is {_shown(fault)}, but the seat was not asked")
+                raise _Found(where, f"is {_quote(fault)}, but the seat was not asked")
             if fault and self.moments[seat] is not None:
-                raise _Found(where, f"is {_shown(fault)}, but the seat had been taken over")
+                raise _Found(where, f"is {_quote(fault)}, but the seat had been taken over")
         self._faults.append(turn.fault)
         if any(turn.fault):
             self.moments = taken_over(self._faults, self._players)
@@ -196,9 +196,9 @@ def _compare(path: str, recorded: object, given: object, source: str = "the rule
     if isinstance(recorded, dict) and isinstance(given, dict):
         for key in [key for key in given if key in recorded]:
             _compare(f"{path}.{key}", recorded[key], given[key], source)
-        keys = f"has the keys {_shown(sorted(recorded))}, but the rules give {_shown(sorted(given))}"
+        keys = f"has the keys {_quote(sorted(recorded))}, but the rules give {_quote(sorted(given))}"
         raise _Found(path, keys)
-    raise _Found(path, f"is {_shown(recorded)}, but {source} give {_shown(given)}")
+    raise _Found(path, f"is {_quote(recorded)}, but {source} give {_quote(given)}")
 
 
 def _expect_length(path: str, recorded: Sequence[object], length: int) -> None:
@@ -207,9 +207,9 @@ def _expect_length(path: str, recorded: Sequence[object], length: int) -> None:
         raise _Found(path, f"has {entries}, but the rules give {length}")
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     text = json.dumps(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"
 
 
 class Step(NamedTuple):

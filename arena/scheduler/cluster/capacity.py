@@ -34,11 +34,11 @@ class _Worker:
 
     def busy(self, session: str) -> int:
         """Return the seats in use. The coordinator's own count is newer than the one in the heartbeat."""
-        return min(self.in_flight + self._others(session), self.member.card.seats)
+        return min(self.in_flight + self._seats_of_others(session), self.member.card.seats)
 
     def free(self, session: str) -> int:
         """Return the number of free seats."""
-        taken = self._others(session) + max(self.in_flight, self.unchecked)
+        taken = self._seats_of_others(session) + max(self.in_flight, self.unchecked)
         usable = self.member.state.usable
         # An idle worker with at least one usable seat may use all of its seats, so that any table fits.
         seats = self.member.card.seats if usable is None or (usable and not taken) else usable
@@ -52,7 +52,7 @@ class _Worker:
         """Return True if the worker gets matches that other workers could play."""
         return self.probation_until is None or (self.probation_until <= now and not self.unchecked)
 
-    def _others(self, session: str) -> int:
+    def _seats_of_others(self, session: str) -> int:
         return sum(seats for whose, seats in self.member.state.busy.items() if whose != session)
 
 

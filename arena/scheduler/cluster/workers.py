@@ -177,7 +177,7 @@ class ClusterWorkers:
         try:
             link = self._connected_link()
             found = link.members()
-            members = self._admitted(found)
+            members = self._admit_members(found)
             self._refuse_unreadable(link.unreadable)
             self._prune_refused({member.card.run for member in found} | link.unreadable.keys())
         except SchedulerUnreachable as error:
@@ -265,7 +265,7 @@ class ClusterWorkers:
         if link is not None:
             link.close()
 
-    def _admitted(self, members: tuple[ClusterMember, ...]) -> list[ClusterMember]:
+    def _admit_members(self, members: tuple[ClusterMember, ...]) -> list[ClusterMember]:
         """Return the admitted members. New members that can't be checked yet are checked on the next call."""
         admitted = []
         for member in members:

@@ -14,7 +14,7 @@ from arena.rules import Rules
 from tests.play.referee.driver import Driver
 
 SEATINGS = ((2, 0, 1), (0, 1, 2), (1, 2, 0))
-"""For each of three games, the bot on each seat."""
+"""For each of three games, the bot in each seat."""
 
 
 def driver(games_at_once: int = 1) -> Driver:
