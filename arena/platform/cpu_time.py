@@ -74,7 +74,7 @@ class _ActivePeriod(NamedTuple):
 
     spent: float  # how long threads have run
     wait: float  # if it began with a sleep: how long the sandbox has waited, throttling included
-    counted: float  # the part of this wait that was returned
+    counted: float  # the part of this wait that samples have included
 
 
 class HostDelayMeter:

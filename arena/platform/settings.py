@@ -54,7 +54,7 @@ class WrongSettings(ValueError):
 
 
 class RegistrationMode(StrEnum):
-    """Rule for registration."""
+    """Who may register."""
 
     OPEN = "open"
     INVITATION = "invitation"
@@ -139,7 +139,7 @@ class Settings(BaseSettings):
         default=None,
         description=(
             "File with the certificate of the cluster's authority. This and the next two settings are "
-            "[needed](cluster.md#setup) unless the scheduler is at `127.0.0.1`."
+            "[needed](cluster.md#setup) unless the scheduler has a loopback address, such as `127.0.0.1`."
         ),
     )
     cluster_cert: Path | None = Field(default=None, description="File with this member's certificate.")

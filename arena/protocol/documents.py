@@ -181,7 +181,7 @@ class GameLine:
     """A line of the list of games.
 
     Attributes:
-        game: Id.
+        game: Id of the game.
         number: The game's position in the order of rating, from 1.
         players: Number of players.
         ended: End of the game.
@@ -483,7 +483,7 @@ class Row:
         change: Change of the score over seven days; None if this version had not played before then.
         games: Rated games of this version in this list.
         win_share: Share of its games in which it was first or tied for first; None without games.
-        mean_place: Mean place, 1 is best; None without games.
+        mean_place: Mean place (1 is best); None without games.
         fault_share: Share of its games with a fault; None without games.
         median_millis: Median over its games of the game's median decision time; None without answers.
         last_played: Time of its last game, in UTC; None without games.

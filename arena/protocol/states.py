@@ -44,7 +44,7 @@ class PersonGameState(StrEnum):
     LEFT = "left"
     """The person left, or did not respond for a while."""
     FAILED = "failed"
-    """The arena could not finish it."""
+    """The arena could not finish the game."""
 
 
 class Role(StrEnum):

@@ -94,7 +94,7 @@ class Coordinator:
         self.last_tick = time.monotonic()  # when the main loop last ran, in seconds of the monotonic clock
 
     def run(self, refill: Callable[[], bool]) -> None:
-        """Play until no match is left, or :meth:`stop` or :meth:`drain` is called.
+        """Play until no matches are left, or :meth:`stop` or :meth:`drain` is called.
 
         ``refill`` is called when no rated match is due. It adds matches unless the ladder is paused, and
         returns False when no matches are left to play. Raises ArenaError, leaving queued matches queued, if

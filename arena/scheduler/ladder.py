@@ -146,12 +146,12 @@ class Ladder:
     def qualify(self, submission: str, played: int, counted: int) -> None:
         """Queue a submission's next game against house bots.
 
-        The submission has ``played`` games, of which ``counted`` count. Raises TooFewBots if there is no
-        house bot.
+        The submission has ``played`` games, of which ``counted`` count. Raises TooFewBots if there are no
+        house bots.
         """
         house = [candidate.version for candidate in self._store.ratings.candidates(house_only=True)]
         if not house:
-            raise TooFewBots("no house bot is available for a qualification game")
+            raise TooFewBots("no house bots are available for a qualification game")
         players, seat = table(counted, len(house))
         settings = self._store.ladder.settings()
         others = self.entropy.dice.sample(house, players - 1)

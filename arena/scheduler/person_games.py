@@ -37,7 +37,7 @@ _POLLS_PER_PRESENCE_CHECK: Final = 50
 """Number of :meth:`PersonTables.poll` calls between checks for people who have left."""
 
 _POLLS_PER_CHECK_WHILE_IDLE: Final = 5
-"""While no person is playing: number of :meth:`PersonTables.poll` calls between checks for a new game."""
+"""While nobody is playing: number of :meth:`PersonTables.poll` calls between checks for a new game."""
 
 _NO_TABLES: Final = "the arena's host has too little memory for people's games"
 _FAILED: Final = "the arena failed"

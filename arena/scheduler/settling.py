@@ -98,7 +98,7 @@ class ConsecutiveFaults:
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop for repair, given the number of workers.
 
-        The arena continues if all of the matches had bots of one author, or failed on one of several workers:
+        The arena continues if all of the matches had bots by one author, or failed on one of several workers:
         matches with images that the host can't start are soon quarantined, and other workers retry the
         matches that failed on one worker.
         """

@@ -40,7 +40,7 @@ class Verdict(Enum):
 
 
 class Reservation(Protocol):
-    """Capacity reserved at a worker for one match."""
+    """Capacity reserved on a worker for one match."""
 
     @property
     def worker(self) -> str:
@@ -99,7 +99,7 @@ _SMOOTHING: Final = 0.2
 _OVERLOADED: Final = 0.05
 _RECOVERED: Final = 0.08
 """Shares of a core. If the measured share falls below the first, no match starts until it has reached the
-second, or a minute has passed in which no seat was in use."""
+second, or a minute has passed in which no seats were in use."""
 
 _GROWTH_MARGIN: Final = 0.8
 """More seats open only if this fraction of the measured share suffices, so that their number is stable."""
@@ -121,7 +121,7 @@ class SlotLimiter:
     def update(self, received: float, busy: int, now: float) -> int:
         """Return the usable seats: 0 while the host is overloaded, otherwise at least 1.
 
-        If the host stays overloaded for ``MAX_WAIT_SECONDS`` with no seat in use, 1 is returned.
+        If the host stays overloaded for ``MAX_WAIT_SECONDS`` with no seats in use, 1 is returned.
 
         One usable seat is enough to start a match of any size. ``received`` is the share of a core that a
         busy thread got, ``busy`` the seats in use, ``now`` monotonic seconds.

@@ -123,7 +123,7 @@ def move_to_wire(game: int, view: View, move: Move, note: str = "", nonce: int =
 def move_from_wire(message: pb.Move) -> Move:
     """Decode a bot's move; does not check that it is legal.
 
-    Raises ValueError if it has no card, more than two, or a number that is not a card number.
+    Raises ValueError if it has no cards, more than two, or a number that is not a card number.
     """
     count = len(message.cards)
     if not 1 <= count <= 2:  # noqa: PLR2004 - one card, or two with chopsticks

@@ -77,7 +77,7 @@ _MIN_BOTS: Final = 3
 
 
 def puzzle_in(analysis: Analysis) -> AnalysedDecision | None:
-    """Return the decision of a game that makes the best puzzle, or None."""
+    """Return the decision that makes the best puzzle of a game, or None."""
     found = [each for each in analysis.decisions if _is_puzzle(each)]
     return max(found, key=merit, default=None)
 

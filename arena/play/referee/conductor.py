@@ -84,7 +84,7 @@ class Conductor:
             raise self._failure
 
     def started(self, seat: int, meter: HostDelayMeter | None = None) -> None:
-        """Start the time limit of a seat's greeting. ``meter``, if given, measures the host's delays."""
+        """Start the time limit for a seat's greeting. ``meter``, if given, measures the host's delays."""
         now = self._now()
         self._started_at[seat] = now
         self._uncounted[seat] = UncountedTime()

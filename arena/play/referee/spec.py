@@ -24,7 +24,7 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
     folder: str  # the referee's own folder, for its inner sockets; no bot can reach it
     uid: int | None  # the user to switch to once the sockets are bound, or None
     memory_mib: int  # memory limit of the process
-    person: int | None = None  # the bot that is a person, who has no socket and no clock
+    person: int | None = None  # index of the bot that is a person, who has no socket and no clock
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):

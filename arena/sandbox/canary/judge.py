@@ -83,8 +83,8 @@ def _other_sockets(evidence: Evidence) -> Verdict:
     if seen["foreign"] == "done":
         return False, "bots can connect to another slot's socket"
     if seen["foreign"] == "ENOENT":
-        return True, "no other socket can be seen; all bots share one user, so only the mounts separate them"
-    return True, f"another slot's socket was refused with {seen['foreign']}; no other can be seen"
+        return True, "no other sockets can be seen; all bots share one user, so only the mounts separate them"
+    return True, f"another slot's socket was refused with {seen['foreign']}; no others can be seen"
 
 
 def _user(evidence: Evidence) -> Verdict:
@@ -92,7 +92,7 @@ def _user(evidence: Evidence) -> Verdict:
     uid, gid = evidence.owner
     if seen["ids"] != [uid] * 3 + [gid] * 3 or not set(seen["groups"]) <= {gid}:
         return False, f"user and groups are {seen['ids']} and {seen['groups']}, not only {uid}:{gid}"
-    return uid != 0, f"user {uid}, group {gid}, no other group"
+    return uid != 0, f"user {uid}, group {gid}, no other groups"
 
 
 def _capabilities(evidence: Evidence) -> Verdict:

@@ -87,7 +87,7 @@ class CgroupLocation:
         return CgroupSetting(file=f"{folder}/cpu.max", value="max")
 
     def disk_limits(self, container: str) -> str:
-        """Return the file with a container's limit on disk reads per second."""
+        """Return the file with a container's limit on bytes read from disks per second."""
         if self.version == 1:
             name = self.child(container).rpartition("/")[2]
             return f"{self._folder('blkio')}/{name}/blkio.throttle.read_bps_device"

@@ -74,7 +74,7 @@ class MatchRunner:
 
     @property
     def idle(self) -> bool:
-        """True if no match is in flight."""
+        """True if no matches are in flight."""
         with self._lock:
             return not self._playing
 
@@ -109,7 +109,7 @@ class MatchRunner:
         with self._lock:
             slots = None if self._rejecting else self._slots.reserve(seats, already_sent=True)
             if slots is None:
-                return Dropped("the worker is leaving" if self._rejecting else "the worker has no room")
+                return Dropped("the worker is leaving" if self._rejecting else "the worker has no free slots")
             self._playing[key] = _Playing(launcher, session, seats)
         try:
             return self._launch(launcher, spec, slots, progress)

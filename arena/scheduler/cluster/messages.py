@@ -59,7 +59,7 @@ class Void(msgspec.Struct, frozen=True, tag=True):
 
 
 class Dropped(msgspec.Struct, frozen=True, tag=True):
-    """The match was not finished: the worker is leaving, has no room or was asked to stop the match."""
+    """The match was not finished: the worker is leaving, has no free slots or was asked to stop it."""
 
     reason: str
 

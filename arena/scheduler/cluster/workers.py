@@ -162,7 +162,7 @@ class ClusterWorkers:
             return (
                 f"the scheduler is unavailable: {self._last_error}"
                 if self._last_error
-                else "the scheduler has not answered yet"
+                else "the scheduler has not responded yet"
             )
 
     def stop(self) -> None:
