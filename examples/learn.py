@@ -42,8 +42,8 @@ WEIGHTS = dict(np.load(Path(__file__).with_name("weights.npz")))
 def choose(view: View) -> Move:
     """Return the network's preferred move."""
     hidden = np.maximum(observe(view) / 8 @ WEIGHTS["w1"] + WEIGHTS["b1"], 0)
-    liked = hidden @ WEIGHTS["w2"] + WEIGHTS["b2"]
-    return move_of(int(np.where(legal_actions(view), liked[:-1], -np.inf).argmax()))
+    logits = hidden @ WEIGHTS["w2"] + WEIGHTS["b2"]
+    return move_of(int(np.where(legal_actions(view), logits[:-1], -np.inf).argmax()))
 
 
 if __name__ == "__main__":
@@ -75,35 +75,35 @@ class Network:
         """Return the hidden layer, the probability of each action, and the expected leads."""
         hidden = np.maximum(seen @ self.weights["w1"] + self.weights["b1"], 0)
         out = hidden @ self.weights["w2"] + self.weights["b2"]
-        liked = np.where(legal, out[:, :-1], -1e9)
-        likely = np.exp(liked - liked.max(axis=1, keepdims=True))
-        return hidden, likely / likely.sum(axis=1, keepdims=True), out[:, -1]
+        logits = np.where(legal, out[:, :-1], -1e9)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return hidden, weights / weights.sum(axis=1, keepdims=True), out[:, -1]
 
     def learn(self, seen: Floats, legal: NDArray[np.bool_], actions: NDArray[np.intp], leads: Floats) -> None:
         """Take a step of Adam: favour actions that did better than expected, and improve the expectation."""
-        hidden, likely, expected = self.forward(seen, legal)
+        hidden, probabilities, expected = self.forward(seen, legal)
         better = leads - expected
         advantage = (better / (better.std() + 1e-6))[:, None]
         rows = np.arange(len(actions))
-        out = np.empty((len(actions), likely.shape[1] + 1), np.float32)
-        chosen = np.zeros_like(likely)
+        out = np.empty((len(actions), probabilities.shape[1] + 1), np.float32)
+        chosen = np.zeros_like(probabilities)
         chosen[rows, actions] = 1
-        logs = np.log(likely + 1e-9)
-        entropy = -(likely * logs).sum(axis=1, keepdims=True)
-        out[:, :-1] = -advantage * (chosen - likely) + 0.01 * likely * (logs + entropy)
+        logs = np.log(probabilities + 1e-9)
+        entropy = -(probabilities * logs).sum(axis=1, keepdims=True)
+        out[:, :-1] = -advantage * (chosen - probabilities) + 0.01 * probabilities * (logs + entropy)
         out[:, -1] = -better
         out /= len(actions)
         back = (out @ self.weights["w2"].T) * (hidden > 0)
-        slopes = {
+        gradients = {
             "w1": seen.T @ back,
             "b1": back.sum(axis=0),
             "w2": hidden.T @ out,
             "b2": out.sum(axis=0),
         }
         self._steps += 1
-        for name, slope in slopes.items():
-            mean = self._means[name] = 0.9 * self._means[name] + 0.1 * slope
-            square = self._squares[name] = 0.999 * self._squares[name] + 0.001 * slope**2
+        for name, gradient in gradients.items():
+            mean = self._means[name] = 0.9 * self._means[name] + 0.1 * gradient
+            square = self._squares[name] = 0.999 * self._squares[name] + 0.001 * gradient**2
             step = mean / (1 - 0.9**self._steps) / (np.sqrt(square / (1 - 0.999**self._steps)) + 1e-8)
             self.weights[name] -= 0.003 * step
 
@@ -121,10 +121,10 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
         number = batch.round
         seen = (batch.observe().reshape(_GAMES * rules.players, -1) / 8).astype(np.float32)
         legal = batch.legal_actions().reshape(len(seen), -1)
-        _, likely, _ = network.forward(seen, legal)
+        _, probabilities, _ = network.forward(seen, legal)
         # The Gumbel trick: the probability that an action's sum is the largest is the action's own
         # probability.
-        actions = (np.log(likely + 1e-12) + rng.gumbel(size=likely.shape)).argmax(axis=1)
+        actions = (np.log(probabilities + 1e-12) + rng.gumbel(size=probabilities.shape)).argmax(axis=1)
         batch.step(actions.reshape(_GAMES, rules.players))
         steps.append((number, seen, legal, actions))
         if batch.round != number or batch.over:
@@ -147,8 +147,8 @@ def share_beaten(network: Network, opponent: str, games: int) -> tuple[float, fl
         over, reward = False, 0.0
         while not over:
             shown = (seen["observation"][None] / 8).astype(np.float32)
-            _, likely, _ = network.forward(shown, seen["action_mask"][None] > 0)
-            seen, reward, over, _, _ = env.step(int(likely.argmax()))
+            _, probabilities, _ = network.forward(shown, seen["action_mask"][None] > 0)
+            seen, reward, over, _, _ = env.step(int(probabilities.argmax()))
         won.append((reward + 1) / 2)
     return float(np.mean(won)), float(np.std(won) / len(won) ** 0.5)
 

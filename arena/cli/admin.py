@@ -101,11 +101,11 @@ def settings_of_arena(*, terse: bool = False) -> "Settings":
     from arena.platform.settings import LogFormat, LogLevel, read_settings
 
     settings = read_settings()
-    least = settings.log_level or (LogLevel.WARNING if terse else LogLevel.INFO)
+    log_level = settings.log_level or (LogLevel.WARNING if terse else LogLevel.INFO)
     form = LogFormat.CONSOLE if terse and settings.log_format is LogFormat.AUTO else settings.log_format
-    configure_logs(form, least)
+    configure_logs(form, log_level)
     log_uncaught()
-    return settings.model_copy(update={"log_level": least, "log_format": form})
+    return settings.model_copy(update={"log_level": log_level, "log_format": form})
 
 
 def warn_of_processes(settings: "Settings") -> None:
@@ -126,13 +126,13 @@ _COLUMNS = ("bot", "author", "state", "since (UTC)", "reason")
 def bots(
     *,
     state: Annotated[BotState | None, typer.Option(help="Only bots in this state.")] = None,
-    author: Annotated[str | None, typer.Option(help="Only bots of this author.")] = None,
+    author: Annotated[str | None, typer.Option(help="Only bots by this author.")] = None,
     as_json: Json = False,
 ) -> None:
     """List bots with their active version, their state and the reason for it."""
     from arena.services.documents import bot_document
 
-    with _operating() as operators:
+    with _open_bot_operators() as operators:
         found = list(operators.every(state=state, author=author))
     if as_json:
         print_json(BotList(bots=tuple(map(bot_document, found)), next=None))
@@ -142,19 +142,19 @@ def bots(
 
 def bench(bot: Bot, reason: Reason) -> None:
     """Bench a bot until its author, a new version or you reactivate it."""
-    with _operating() as operators:
+    with _open_bot_operators() as operators:
         _print(operators.bench(operator_name(), bot, reason))
 
 
 def unbench(bot: Bot) -> None:
     """Reactivate a benched bot."""
-    with _operating() as operators:
+    with _open_bot_operators() as operators:
         _print(operators.unbench(operator_name(), bot))
 
 
 def retire(bot: Bot) -> None:
     """Take a bot off the ladder; its author or a new version can reactivate it."""
-    with _operating() as operators:
+    with _open_bot_operators() as operators:
         _print(operators.retire(operator_name(), bot))
 
 
@@ -163,7 +163,7 @@ def play_version(
     version: Annotated[int, typer.Argument(min=1, metavar="N", help="Version to activate.")],
 ) -> None:
     """Activate another version of a bot, older or newer."""
-    with _operating() as operators:
+    with _open_bot_operators() as operators:
         _print(operators.play_version(operator_name(), bot, version))
 
 
@@ -174,7 +174,7 @@ def disqualify(
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask for confirmation.")] = False,
 ) -> None:
     """Take a bot off the ladder until it is reinstated, and recompute all ratings without its games."""
-    with _operating() as operators:
+    with _open_bot_operators() as operators:
         known = operators.find(bot)
         if not yes:
             _confirm(f"Disqualify {known.name} by {known.author}, and recompute all ratings?")
@@ -184,7 +184,7 @@ def disqualify(
 
 def reinstate(bot: Bot) -> None:
     """Lift a disqualification, and recompute all ratings with the bot's games."""
-    with _operating() as operators:
+    with _open_bot_operators() as operators:
         _print_rebuilt(operators.reinstate(operator_name(), bot))
         _print(operators.find(bot))
 
@@ -205,7 +205,7 @@ def print_bots(found: list["KnownBot"]) -> None:
 
 
 @contextmanager
-def _operating() -> Iterator["BotOperators"]:
+def _open_bot_operators() -> Iterator["BotOperators"]:
     from arena.app.folders import utc_now
     from arena.services.operators import BotOperators
 

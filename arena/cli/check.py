@@ -35,8 +35,8 @@ def check(
 
     began = time.monotonic()
     with _exit_on_error():
-        telling = ProgressReporter(lambda: time.monotonic() - began)
-        document, image_bytes = check_bot(read_settings(), target_of(target), telling.update, say)
+        reporter = ProgressReporter(lambda: time.monotonic() - began)
+        document, image_bytes = check_bot(read_settings(), target_of(target), reporter.update, say)
     if as_json:
         print_json(document)
     else:
@@ -62,7 +62,7 @@ def _exit_on_error() -> Iterator[None]:
 
     # Log only errors: less serious events are reported as the submission's progress.
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
-    # Closing the terminal stops the command like SIGTERM, so that it cleans up.
+    # Closing the terminal stops the command as SIGTERM does, so that it cleans up.
     signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
         yield

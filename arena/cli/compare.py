@@ -29,7 +29,7 @@ from arena.home.workers import PlayingFailed, WorkerEnded
 from arena.play.replay.document import Variant
 from arena.rules import InvalidRules, Rules
 
-_PAIR: Final = 2
+_BOTS_COMPARED: Final = 2
 
 
 def compare(  # noqa: PLR0913 - one argument per option
@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913 - one argument per option
             help="Smallest advantage to detect, as a difference between the bots' shares of opponents beaten."
         ),
     ] = 0.05,
-    error: Annotated[float, typer.Option(help="Maximum probability of a wrong answer.")] = 0.05,
+    error: Annotated[float, typer.Option(help="Maximum probability of a wrong verdict.")] = 0.05,
     games: Annotated[int, typer.Option("--games", "-n", min=2, help="Maximum number of games.")] = 20_000,
     seed: Seed = None,
     results: Annotated[
@@ -80,7 +80,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     Example: arena compare mybot.py old/mybot.py --players 2,4 --results mybot.jsonl
     """
     given = len(commands or ()) + len(bots or ())
-    if given != _PAIR:
+    if given != _BOTS_COMPARED:
         fail(f"two bots needed, {given} given: arena compare mybot.py old/mybot.py")
     opponents = filter(None, (word.strip() for word in field.split(",")))
     try:
@@ -99,12 +99,12 @@ def compare(  # noqa: PLR0913 - one argument per option
         done: tuple[DealResult, ...] = ()
         if results is not None:
             comparison, done = read_comparison(results, comparison, any_seed=seed is None)
-        kept = None if results is None else ResultsFile(results)
+        results_file = None if results is None else ResultsFile(results)
     except (InvalidRules, UnusableBot, WrongResults, ValueError) as trouble:
         fail(str(trouble))
     except OSError as trouble:
         fail(f"can't use {results}: {trouble.strerror}")
-    with closing(kept) if kept else nullcontext() as file:
+    with closing(results_file) if results_file else nullcontext() as file:
         session = _Session(comparison, table, file, Report(table))
         session.resume(done)
         session.run(games // 2)
@@ -144,7 +144,7 @@ class _Session:
         plan = player_of(self._bots, 2 * (most - first))
         try:
             with plan.playing(self._comparison.games(first, most)) as played, _display() as show:
-                for result in deal_results(self._noted(played)):
+                for result in deal_results(self._report_mistakes(played)):
                     if self._file is not None:
                         self._file.write(result)
                     self._progress.add(result)
@@ -163,7 +163,7 @@ class _Session:
         except PlayingFailed as trouble:
             explain(trouble, EXIT_USAGE)
 
-    def _noted(self, played: Iterator[HomeResult]) -> Iterator[HomeResult]:
+    def _report_mistakes(self, played: Iterator[HomeResult]) -> Iterator[HomeResult]:
         for result in played:
             self._report.report_mistakes(result)
             if self._report.hopeless:
@@ -174,7 +174,7 @@ class _Session:
         return self._progress.evidence().verdict is not SprtVerdict.OPEN
 
     def print(self, *, as_json: bool) -> None:
-        """Print the answer, and exit."""
+        """Print the verdict, and exit."""
         evidence = self._progress.evidence()
         code = self._code
         if code is None:
@@ -182,7 +182,7 @@ class _Session:
         if as_json:
             print_json(self._as_data(evidence))
         else:
-            echo(_answer(self._comparison.bots, evidence, self._comparison.hypotheses))
+            echo(_verdict_text(self._comparison.bots, evidence, self._comparison.hypotheses))
             bot, other = self._comparison.bots[:2]
             mine, others = self._progress.shares
             echo(f"{bot} beat {100 * mine:.1f}% of its opponents, {other} {100 * others:.1f}%")
@@ -219,7 +219,7 @@ def tables_of(players: str, **variants: bool) -> tuple[Variant, ...]:
     return tuple(Variant.of(Rules(players=int(count), **variants)) for count in counts)
 
 
-def _answer(bots: Sequence[str], evidence: SprtState, hypotheses: Hypotheses) -> str:
+def _verdict_text(bots: Sequence[str], evidence: SprtState, hypotheses: Hypotheses) -> str:
     bot, other = bots[:2]
     if evidence.verdict is SprtVerdict.BETTER:
         return f"{bot} is better than {other}"
@@ -240,7 +240,7 @@ def _line(evidence: SprtState, hypotheses: Hypotheses) -> str:
 
 @contextmanager
 def _display() -> Iterator[Callable[[str], None]]:
-    """Show one line that changes, if stderr is a terminal; yield a function to change it."""
+    """Show a status line if stderr is a terminal; yield a function to update it."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     console, disable = Console(stderr=True), not sys.stderr.isatty()
     with Progress(*columns, console=console, transient=True, disable=disable) as display:

@@ -20,7 +20,7 @@ from arena.platform.files import sync
 from arena.platform.speech import log_message, visible
 
 EXIT_FAILURE: Final = 1
-"""Exit code: what was checked or run is faulty."""
+"""Exit code: the check or the action failed."""
 EXIT_USAGE: Final = 2
 """Exit code: incorrect usage or unusable input."""
 

@@ -59,7 +59,7 @@ def challenge(  # noqa: PLR0913 - one argument per option
         response = site.post(f"/bots/{part(bot)}/challenges", wanted)
         asked = site.read(response, ChallengeSummary)
         if not no_follow:
-            response = _followed(site, asked)
+            response = _follow(site, asked)
         known = site.read(response, ChallengeSummary)
         if as_json:
             print_json(response)
@@ -74,25 +74,25 @@ def challenge(  # noqa: PLR0913 - one argument per option
         raise typer.Exit(EXIT_FAILURE)
 
 
-def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
+def _follow(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
     """Wait for a challenge to end, report its games, and return it."""
     shown = f"progress: {_page(site, asked)}"
-    look = f"The challenge continues; {shown}"
+    hint = f"The challenge continues; {shown}"
     response: Any = None
     try:
         say(shown)
-        for response in _answers(site, asked.id):
+        for response in _poll(site, asked.id):
             for number, game in enumerate(site.read(response, ChallengeSummary).games, 1):
                 say(f"game {number}: {visible(_result(game))}")
     except KeyboardInterrupt:
-        say(f"stopped following. {look}")
+        say(f"stopped following. {hint}")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except SiteError as trouble:
-        raise SiteError(f"{str(trouble).removesuffix('.')}. {look}") from trouble
+        raise SiteError(f"{str(trouble).removesuffix('.')}. {hint}") from trouble
     return response
 
 
-def _answers(site: "SiteClient", id_: str) -> Iterator[Any]:
+def _poll(site: "SiteClient", id_: str) -> Iterator[Any]:
     """Poll a challenge until it is over."""
     retries = RetryPolicy(pause=_POLL_SECONDS)
     while True:
@@ -134,7 +134,7 @@ def _print(known: ChallengeSummary, page: str) -> None:
 
 
 def logs(
-    game: Annotated[str | None, typer.Argument(help="The game's ID, number or URL.")] = None,
+    game: Annotated[str | None, typer.Argument(help="The game's id, number or URL.")] = None,
     *,
     last: Annotated[bool, typer.Option("--last", help="Use your bots' latest rated game.")] = False,
     as_json: Json = False,
@@ -146,7 +146,9 @@ def logs(
     if (game is not None) == last:
         raise typer.BadParameter("give either a game (id, number or URL) or --last")
     with logged_in_site() as site:
-        response = site.get(f"/games/{part(_last(site) if game is None else game_id(site, game))}/logs")
+        response = site.get(
+            f"/games/{part(_latest_game_id(site) if game is None else game_id(site, game))}/logs"
+        )
         if as_json:
             print_json(response)
             return
@@ -155,7 +157,7 @@ def logs(
                 echo(line)
 
 
-def _last(site: "SiteClient") -> str:
+def _latest_game_id(site: "SiteClient") -> str:
     """Return the id of the latest rated game of the caller's bots."""
     for game in games_of(site, own_bots(site)):
         return game.game

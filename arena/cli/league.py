@@ -68,15 +68,15 @@ def league(  # noqa: PLR0913 - one argument per option
         rules, log = read_league(file, wanted, any_seed=seed is None)
         state = League(rules, bots)
         state.replay(log)
-        kept = ResultsFile(file)
+        results_file = ResultsFile(file)
     except (InvalidRules, UnusableBot, WrongResults) as error:
         fail(str(error))
     except (KeyError, ValueError) as error:
         fail(f"{file} is not a league file: {error}")
     except OSError as error:
         fail(f"can't use {file}: {error.strerror}")
-    with closing(kept):
-        code = _add(state, rules if not log else None, bots, games, kept)
+    with closing(results_file):
+        code = _add(state, rules if not log else None, bots, games, results_file)
     _print(state, bots, file, as_json=as_json)
     if code:
         raise typer.Exit(code)
@@ -89,7 +89,7 @@ def _bots(
     names = {bot.name for bot in bots}
     for word in filter(None, (word.strip() for word in house.split(","))):
         if word in names:
-            raise UnusableBot(f"a bot in {folder} has the name of the house bot {word}: rename it")
+            raise UnusableBot(f"a bot in {folder} has the same name as the house bot {word}: rename it")
         bots.append(find_bot(word))
     for bot in map(bot_of_command, commands):
         if any(bot.name == other.name for other in bots):
@@ -113,7 +113,7 @@ def _add(
         for line in filter(None, (begin, *state.missing())):
             file.write(line)
         with player_of(bots, max(1, games)).playing(state.plan(games, dice)) as played:
-            for result in track(_reported(played, report), games, "league"):
+            for result in track(_report_mistakes(played, report), games, "league"):
                 file.write(state.played(result))
     except KeyboardInterrupt:
         say("stopped; run the same command again to resume")
@@ -130,7 +130,7 @@ def _add(
     return 0
 
 
-def _reported(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]:
+def _report_mistakes(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]:
     for result in played:
         report.report_mistakes(result)
         yield result
@@ -155,7 +155,7 @@ def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: boo
     typer.echo("\nShare of games finished ahead of each opponent, % (games):")
     meetings_table = [[bot, *(_meeting(state, bot, other) for other in names)] for bot in names]
     print_table(["", *names], meetings_table, numbers=names)
-    say(f"{state.games} games of {len(bots)} bots in {file}")
+    say(f"{state.games} games between {len(bots)} bots in {file}")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def logged_in_site() -> Iterator["SiteClient"]:
             yield site
 
 
-_NEEDED: Final = ("read", "submit")
+_REQUIRED_SCOPES: Final = ("read", "submit")
 
 
 def login(
@@ -87,7 +87,7 @@ def login(
         sites.remember(Login(site=address, token=token, account=account.name))
     until = "" if account.token is None else f", until {account.token.expires.astimezone():%Y-%m-%d}"
     say(f"logged in to {address} as {visible(account.name)}{until}")
-    if missing := [scope for scope in _NEEDED if scope not in account.scopes]:
+    if missing := [scope for scope in _REQUIRED_SCOPES if scope not in account.scopes]:
         say(f"this token lacks scopes that some commands need: {' and '.join(missing)}")
     if os.environ.get(TOKEN_VARIABLE):
         say(f"{TOKEN_VARIABLE} is set and takes precedence over this login")
@@ -133,6 +133,6 @@ def _last(sites: Sites) -> str:
 def _read_token(address: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline()
-    say(f"create a token at {address}/account, with the {' and '.join(_NEEDED)} scopes")
+    say(f"create a token at {address}/account, with the {' and '.join(_REQUIRED_SCOPES)} scopes")
     asked: str = typer.prompt("Token", hide_input=True, err=True)
     return asked

@@ -55,7 +55,7 @@ OneCommand = Annotated[
     ),
 ]
 
-_TABLE: Final = (2, 5)
+_BOTS_PER_GAME: Final = (2, 5)
 
 
 def play(  # noqa: PLR0913 - one argument per option
@@ -144,10 +144,10 @@ def explain(error: PlayingFailed, code: int = EXIT_FAILURE) -> NoReturn:
 
 
 def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
-    least, most = _TABLE
-    if not least <= len(bots) <= most:
-        named = ", ".join(bot.name for bot in bots) or "none"
-        raise UnusableBot(f"a game needs two to five bots, and you gave {named}: arena play mybot.py greedy")
+    min_bots, max_bots = _BOTS_PER_GAME
+    if not min_bots <= len(bots) <= max_bots:
+        given = ", ".join(bot.name for bot in bots) or "none"
+        raise UnusableBot(f"a game needs two to five bots, and you gave {given}: arena play mybot.py greedy")
     return Rules(players=len(bots), **variants)
 
 
@@ -273,8 +273,8 @@ def puzzle(
 ) -> None:
     """Ask a bot for its move in one position.
 
-    The bot first gets the game's earlier decisions. The exit code is 1 if it fails, or answers late or
-    illegally.
+    The bot first gets the game's earlier decisions. The exit code is 1 if it fails, or if its move is late
+    or illegal.
 
     Example: arena puzzle ~/.cache/kaiten/puzzles/mybot-1a2b3c4d.json mybot.py
     """
@@ -311,7 +311,7 @@ def _position(file: str) -> Puzzle:
 
 
 def solver(word: str | None, command: str | None) -> HomeBot:
-    """Return the one bot that a command line names; print what is wrong with it, and exit."""
+    """Return the bot given on a command line; on an error, print it and exit."""
     if (word is None) == (command is None):
         fail("give one bot: a file, a folder, a house bot, or --bot with a command")
     try:

@@ -124,9 +124,9 @@ def conformance(
         )
     else:
         for each in found:
-            kept = f"{each.tried - each.wrong} of {each.tried}"
+            passed = f"{each.tried - each.wrong} of {each.tried}"
             mark = "FAIL" if each.wrong else "ok  " if each.tried else "-   "
-            echo(f"{mark}  {each.rule} ({kept})")
+            echo(f"{mark}  {each.rule} ({passed})")
             if each.first is not None:
                 echo(f"      {each.first}")
     wrong = any(each.wrong for each in found)

@@ -165,7 +165,7 @@ def verify(
 
 @app.command(cls=PlainCommand)
 def get(
-    game: Annotated[str, typer.Argument(help="The game's ID, number or URL.")],
+    game: Annotated[str, typer.Argument(help="The game's id, number or URL.")],
     *,
     out: Annotated[str, typer.Option("--out", "-o", help="File for the replay; - for stdout.")] = "-",
 ) -> None:
@@ -198,7 +198,7 @@ def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def path_of(word: str) -> Path | None:
-    """Return the file that a word names, or None for a game on a site; if the file is missing, exit."""
+    """Return the file that a word refers to, or None for a game on a site; if the file is missing, exit."""
     path = Path(word)
     if path.is_file():
         return path

@@ -62,7 +62,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     bot = solver(names.pop() if names and command is None else None, command)
     if bool(names) == lost:
         fail("give games before the bot, or --lost: arena rerun 475 mybot.py")
-    seats = list(_lost(count, of) if lost else _named(names, bot, of))
+    seats = list(_lost_seats(count, of) if lost else _specified_seats(names, bot, of))
     found: list[Answered] = []
     stderr, code = "", 0
     try:
@@ -86,7 +86,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
         raise typer.Exit(code or EXIT_FAILURE)
 
 
-def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[RecordedSeat]:
+def _specified_seats(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[RecordedSeat]:
     online = []
     for word in words:
         if path := path_of(word):
@@ -103,7 +103,7 @@ def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[Recor
         yield from _seats([checked(word, replay_of(site, word)) for word in online], whose)
 
 
-def _lost(count: int, of: str | None) -> Iterator[RecordedSeat]:
+def _lost_seats(count: int, of: str | None) -> Iterator[RecordedSeat]:
     from arena.cli.login import logged_in_site
     from arena.client.games import games_of, is_lost_by, own_bots, replay_of
 

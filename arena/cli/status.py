@@ -102,12 +102,12 @@ def status(
     """Show your bots and submissions in progress, or one bot's versions and submissions."""
     with logged_in_site() as site:
         if bot is None:
-            _all(site, as_json=as_json)
+            _show_all(site, as_json=as_json)
         else:
-            _one(site, bot, as_json=as_json)
+            _show_bot(site, bot, as_json=as_json)
 
 
-def _all(site: "SiteClient", *, as_json: bool) -> None:
+def _show_all(site: "SiteClient", *, as_json: bool) -> None:
     bots = list(site.pages("/account/bots", "bots"))
     newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
     open_submissions = [each for each in newest if site.read(each, Submission).ended is None]
@@ -116,7 +116,7 @@ def _all(site: "SiteClient", *, as_json: bool) -> None:
         return
     known = [site.read(each, Bot) for each in bots]
     if known:
-        print_table(("bot", "active", "newest", "state"), [_row(each) for each in known])
+        print_table(("bot", "active", "latest", "state"), [_row(each) for each in known])
     if known and open_submissions:
         typer.echo()
     _print_submissions(site, open_submissions)
@@ -126,7 +126,7 @@ def _all(site: "SiteClient", *, as_json: bool) -> None:
         say("no bots yet: submit one with `arena submit BOT`")
 
 
-def _one(site: "SiteClient", name: str, *, as_json: bool) -> None:
+def _show_bot(site: "SiteClient", name: str, *, as_json: bool) -> None:
     bot: Any = None
     versions: list[Any] = []
     try:
@@ -171,7 +171,7 @@ def _print_submissions(site: "SiteClient", response: list[Any]) -> None:
 
 
 def _notice(bot: Bot) -> None:
-    """Print why a bot does not play, and how to reactivate it."""
+    """Print why a bot is not playing, and how to reactivate it."""
     name, why = visible(bot.name), visible(bot.reason or "no reason given")
     match bot.state:
         case "benched":

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from arena.client.site import SiteClient
 
 _WIDTH: Final = 120
-"""Table width that fits every column. Narrower terminals wrap lines instead of cutting them."""
+"""Table width that fits every column. Narrower terminals wrap lines instead of truncating them."""
 
 _MAX_SEARCHED: Final = 100
 """Number of recent submissions to search. An account can't have this many in progress."""
@@ -101,7 +101,7 @@ class ProgressReporter:
 
 
 def print_verdict(submission: Document, accepted_text: str) -> None:
-    """Print the verdict on a submission and its games. If it was accepted, this is ``accepted_text``."""
+    """Print a submission's verdict and its games. ``accepted_text`` is the verdict if it was accepted."""
     console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
     cause = submission.get("cause")
     if cause is None:

@@ -105,7 +105,7 @@ def scheduler(
     except ValueError as error:
         fail(f"{listen}: {error}")
     if address is None:
-        fail("name an address, such as 127.0.0.1:8786")
+        fail("specify an address, such as 127.0.0.1:8786")
     with exit_on_error():
         settings = settings_of_arena()
         schedule(settings, address, lambda where: say(f"scheduler listening at {where}"))

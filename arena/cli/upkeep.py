@@ -210,7 +210,7 @@ def quarantine(*, as_json: Json = False) -> None:
         print_table(_COLUMNS, [_match_row(match) for match in found])
 
 
-def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="The match's ID.")]) -> None:
+def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="The match's id.")]) -> None:
     """Return a quarantined match to the queue, as if it had never failed."""
     from arena.app.folders import utc_now
     from arena.db.audit import NewAuditEntry
@@ -289,9 +289,9 @@ def backup(
         made = make_backup(read_settings(), target, say)
         is_read_back = target.readable()
     if is_read_back:
-        say(f"backup written and verified: {_held(made)}")
+        say(f"backup written and verified: {_summary(made)}")
     else:
-        say(f"backup written: {_held(made)}. It went to stdout, so it was not verified. Check the copy")
+        say(f"backup written: {_summary(made)}. It went to stdout, so it was not verified. Check the copy")
 
 
 def restore(
@@ -303,7 +303,7 @@ def restore(
 
     with _exit_on_backup_error(str(file)):
         made = restore_backup(read_settings(), file, operator_name(), say)
-    say(f"restored: {_held(made)}")
+    say(f"restored: {_summary(made)}")
 
 
 @contextmanager
@@ -323,7 +323,7 @@ def _exit_on_backup_error(file: str) -> Iterator[None]:
         fail(f"{error.filename or file}: {error.strerror or error}")
 
 
-def _held(made: "BackupManifest") -> str:
+def _summary(made: "BackupManifest") -> str:
     """Summarise a backup's content."""
     from arena.ops.backup.archive import IMAGES, UPLOADS
 

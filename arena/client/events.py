@@ -27,11 +27,11 @@ class RetryPolicy:
         self._attempts = attempts
         self._pause = pause
         self._sleep = sleep
-        self._failed = 0
+        self._failures = 0
 
     def reset(self) -> None:
         """Reset the backoff after a success."""
-        self._failed = 0
+        self._failures = 0
 
     def wait(self) -> None:
         """Wait before the next request."""
@@ -46,10 +46,10 @@ class RetryPolicy:
             trouble.status >= _SERVER_ERROR or trouble.status == _BUSY
         ):
             raise trouble
-        self._failed += 1
-        if self._failed >= self._attempts:
+        self._failures += 1
+        if self._failures >= self._attempts:
             raise trouble
-        self._sleep(min(self._pause * 2 ** (self._failed - 1), _MAX_PAUSE_SECONDS))
+        self._sleep(min(self._pause * 2 ** (self._failures - 1), _MAX_PAUSE_SECONDS))
 
 
 _OPEN_STAGES: Final = ("received", "inspected", "qualifying")
@@ -94,7 +94,7 @@ def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def events(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the data of server-sent events with this name. ``lines`` have no line ends."""
+    """Yield the data of server-sent events with this name. ``lines`` have no line endings."""
     kind, data = "", list[str]()
     for line in lines:
         field, _, value = line.partition(":")

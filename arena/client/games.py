@@ -47,18 +47,18 @@ def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[GameLine]:
 
 def game_id(site: "SiteClient", word: str) -> str:
     """Return the id of a game, given its id, its number or its page's URL."""
-    return _place(site, word)[1]
+    return _locate(site, word)[1]
 
 
 def replay_of(site: "SiteClient", word: str) -> bytes:
     """Return the public replay of a game, given as for :func:`game_id`."""
-    home, game = _place(site, word)
+    home, game = _locate(site, word)
     if home:
         return site.download(f"/api/v1/{home}/games/{part(game)}/replay")
     return site.download(f"/games/{part(game)}/replay.json")
 
 
-def _place(site: "SiteClient", word: str) -> tuple[str, str]:
+def _locate(site: "SiteClient", word: str) -> tuple[str, str]:
     """Return the path of a game's challenge or submission (empty for a rated game), and the game's id."""
     if "://" in word:
         match urlsplit(word).path.split("/") if word.startswith(f"{site.address}/") else ():

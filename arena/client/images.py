@@ -17,8 +17,8 @@ from docker.models.images import Image
 
 from arena.client.sites import CannotSend
 
-_ANSWER_SECONDS: Final = 600
-"""Timeout in seconds: an engine may take long to start exporting a large image."""
+_TIMEOUT_SECONDS: Final = 600
+"""Timeout in seconds: an engine may take a long time to start exporting a large image."""
 
 _FAST: Final = 1
 _GZIP: Final = zlib.MAX_WBITS + 16
@@ -48,10 +48,10 @@ def build(folder: Path) -> str:
 def found(name: str) -> Iterator[Image]:
     """Open an image of the engine, by name or id.
 
-    Raises CannotSend if the engine does not answer, or has no such image.
+    Raises CannotSend if the engine is not responding, or has no such image.
     """
     try:
-        client = docker.from_env(timeout=_ANSWER_SECONDS)
+        client = docker.from_env(timeout=_TIMEOUT_SECONDS)
     except DockerException as error:
         raise CannotSend(
             f"there is no file or folder called {name}, and the Docker engine can't be queried for an "

@@ -18,8 +18,8 @@ _ARCHIVES: Final = (".tar.gz", ".tgz", ".tar")
 _GZIP: Final = b"\x1f\x8b"
 _TAR: Final = b"ustar"
 _TAR_AT: Final = 257
-_ID_OF_IMAGE: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
-_NAME_OF_IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
+_IMAGE_ID: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
+_IMAGE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 
 
 class TargetKind(StrEnum):
@@ -61,7 +61,7 @@ def target_of(text: str) -> Target:
         raise CannotSend(f"{text} can't be read ({error.strerror})") from error
     if text.startswith((".", os.sep)) or language_of(text) or text.endswith(_ARCHIVES):
         raise CannotSend(f"no such file or folder: {text}")
-    if not _NAME_OF_IMAGE.fullmatch(text):
+    if not _IMAGE_NAME.fullmatch(text):
         raise CannotSend(
             f"{text!a} is neither an existing file or folder nor a possible name of an image. Check the name"
         )
@@ -69,7 +69,7 @@ def target_of(text: str) -> Target:
 
 
 def repository(image: str) -> str:
-    """Return the last word of an image's name: ``mybot`` of ``registry:5000/team/mybot:2@sha256:…``."""
+    """Return the last component of an image's name: ``mybot`` for ``registry:5000/team/mybot:2@sha256:…``."""
     return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
@@ -131,17 +131,17 @@ def payload_of(target: Target, name: str | None) -> Iterator[Payload]:
     Some errors are found only while it is being sent.
     """
     if target.path is not None and target.kind is not TargetKind.FOLDER:
-        yield _file_payload(target, target.path, _checked(name or target.name))
+        yield _file_payload(target, target.path, _check_bot_name(name or target.name))
         return
     from arena.client import images  # noqa: PLC0415 - imports docker, which a source file doesn't need
 
     image_name = target.text
     if target.path is not None:
-        name = _checked(name or target.name)  # before the build, which may take minutes
+        name = _check_bot_name(name or target.name)  # before the build, which may take minutes
         image_name = images.build(target.path)
     with images.found(image_name) as image:
         yield Payload(
-            bot=_checked(name or _name_of(target, image.tags)),
+            bot=_check_bot_name(name or _name_of(target, image.tags)),
             kind="image",
             size=None,
             sha256=None,
@@ -151,7 +151,7 @@ def payload_of(target: Target, name: str | None) -> Iterator[Payload]:
 
 
 class Body:
-    """The payload's bytes, counted and hashed as they are sent. ``whole`` is True once all have been sent."""
+    """The payload's bytes, counted and hashed as they are sent. ``fully_sent`` is True once all are."""
 
     def __init__(self, payload: Payload, report: Report) -> None:
         self._payload = payload
@@ -212,12 +212,12 @@ def _read(target: Target, path: Path) -> Iterator[tuple[bytes, int]]:
 
 def _name_of(target: Target, tags: Sequence[str]) -> str:
     """Return a bot's default name, from the image's name or, if the author gave an id, from its first tag."""
-    if not _ID_OF_IMAGE.fullmatch(target.text):
+    if not _IMAGE_ID.fullmatch(target.text):
         return target.name
     return repository(tags[0]) if tags else ""
 
 
-def _checked(bot: str) -> str:
+def _check_bot_name(bot: str) -> str:
     try:
         check_name(bot, "bot")
     except WrongName as error:

@@ -30,28 +30,28 @@ class UnexpectedResponse(Exception):
     """A response that no arena sends; the message describes it."""
 
 
-def read_body(answer: requests.Response) -> bytes:
+def read_body(response: requests.Response) -> bytes:
     """Return the body of a response.
 
-    Raises Strange if the body is larger than ``MAX_BYTES``, or requests.RequestException if the connection
-    breaks.
+    Raises UnexpectedResponse if the body is larger than ``MAX_BYTES``, or requests.RequestException if the
+    connection breaks.
     """
     body = bytearray()
-    for piece in answer.iter_content(_PIECE):
+    for piece in response.iter_content(_PIECE):
         body += piece
         if len(body) > MAX_BYTES:
             raise UnexpectedResponse(f"more than {MAX_BYTES // 1024**2} MiB")
     return bytes(body)
 
 
-def lines(answer: requests.Response) -> Iterator[str]:
-    """Yield the lines of a stream as they arrive, without line ends; an unfinished last line is dropped.
+def lines(response: requests.Response) -> Iterator[str]:
+    """Yield the lines of a stream as they arrive, without line endings; an unfinished last line is dropped.
 
-    Raises Strange if an event is larger than ``MAX_EVENT_BYTES``, or requests.RequestException if the
-    connection breaks.
+    Raises UnexpectedResponse if an event is larger than ``MAX_EVENT_BYTES``, or requests.RequestException if
+    the connection breaks.
     """
     size, begun = 0, bytearray()
-    for piece in answer.iter_content(chunk_size=1):  # a larger one would block until it is full
+    for piece in response.iter_content(chunk_size=1):  # a larger one would block until it is full
         begun += piece
         size += len(piece)
         if b"\n" in piece:
@@ -65,7 +65,7 @@ def lines(answer: requests.Response) -> Iterator[str]:
 
 
 def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
-    """Decode JSON. Raises Strange if the data is invalid, not UTF-8, or nested too deeply."""
+    """Decode JSON. Raises UnexpectedResponse if the data is invalid, not UTF-8, or nested too deeply."""
     try:
         return msgspec.json.decode(data)
     except RecursionError as error:
@@ -75,7 +75,7 @@ def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
 
 
 def connection_error(address: str, error: requests.RequestException) -> str:
-    """Return a message for an error of the library requests."""
+    """Return a message for an error of the requests library."""
     match error:
         case requests.exceptions.SSLError():
             return (
@@ -106,15 +106,15 @@ def _reason(error: BaseException) -> str:
 
 
 _API: Final = "/api/v1"
-_USUAL: Final = (10.0, 60.0)
+_TIMEOUTS: Final = (10.0, 60.0)
 """Timeouts in seconds: for connecting, and for each byte of the response."""
 
-_UPLOAD: Final = (30.0, 180.0)
+_UPLOAD_TIMEOUTS: Final = (30.0, 180.0)
 """Timeouts of uploads. The first also limits stalls; the site needs time to write a large file."""
 
 _UNAUTHORIZED: Final = 401
-_REFUSED: Final = 400
-_SOON: Final = 60
+_BAD_REQUEST: Final = 400
+_MAX_RETRY_AFTER: Final = 60
 """Longest Retry-After, in seconds, that is worth waiting for."""
 
 _DIGITS: Final = 9
@@ -131,7 +131,7 @@ T = TypeVar("T")
 class SiteClient:
     """A site, over one connection. Close it after use.
 
-    Methods raise SiteError if no arena answers, and SiteProblem if the arena rejects the request.
+    Methods raise SiteError if no arena responds, and SiteProblem if the arena rejects the request.
     ``address`` comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.
     """
 
@@ -147,30 +147,30 @@ class SiteClient:
 
     def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - JSON
         """Return the JSON at a path below /api/v1."""
-        return self._json(self._ask("GET", path, params=query))
+        return self._json(self._request("GET", path, params=query))
 
     def download(self, path: str) -> bytes:
         """Return the JSON document at a path of the site, as it was sent."""
-        return self._document(self._ask("GET", path, below=""))
+        return self._document(self._request("GET", path, below=""))
 
     def post(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON
         """Send JSON, and return the response."""
-        return self._json(self._ask("POST", path, json=content))
+        return self._json(self._request("POST", path, json=content))
 
     def patch(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON
         """Send changes as JSON, and return the response."""
-        return self._json(self._ask("PATCH", path, json=content))
+        return self._json(self._request("PATCH", path, json=content))
 
     def delete(self, path: str) -> None:
         """Delete the resource at a path."""
-        with self._ask("DELETE", path) as answer:
-            self._check(answer)
+        with self._request("DELETE", path) as response:
+            self._check(response)
 
     def put(self, path: str, body: Iterable[bytes], **query: str) -> Any:  # noqa: ANN401 - JSON
         """Stream bytes, and return the response; a body with ``__len__`` is sent with its length."""
         kind = {"Content-Type": "application/octet-stream"}
         return self._json(
-            self._ask("PUT", path, params=query, data=body, headers=kind, timeout=_UPLOAD),
+            self._request("PUT", path, params=query, data=body, headers=kind, timeout=_UPLOAD_TIMEOUTS),
         )
 
     def pages(self, path: str, member: str, **query: str | int) -> Iterator[Any]:
@@ -186,20 +186,20 @@ class SiteClient:
             if not isinstance(following, str) or not following.startswith(f"{_API}/"):
                 raise self._unexpected(f"{following!a} as the next page")
             if following in known or len(known) == _MAX_PAGES:
-                raise self._unexpected("a list without end")
+                raise self._unexpected("an endless list")
             known.add(following)
             page = self.get(following.removeprefix(_API))
 
-    def _member(self, answer: object, name: str) -> list[Any]:
-        found = answer.get(name) if isinstance(answer, dict) else None
+    def _member(self, response: object, name: str) -> list[Any]:
+        found = response.get(name) if isinstance(response, dict) else None
         if not isinstance(found, list):
             raise self._unexpected(f"no list of {name}")
         return found
 
-    def read(self, answer: object, kind: type[T]) -> T:
+    def read(self, response: object, kind: type[T]) -> T:
         """Convert a response to ``kind``, ignoring unknown members."""
         try:
-            read = msgspec.convert(answer, prepared(kind))
+            read = msgspec.convert(response, prepared(kind))
         except msgspec.ValidationError as error:
             raise self._unexpected(str(error)) from error
         for moment in _moments(read):
@@ -211,18 +211,18 @@ class SiteClient:
     def lines(self, path: str) -> Iterator[Iterator[str]]:
         """Open a response as a stream of lines."""
         accept = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
-        with self._ask("GET", path, headers=accept) as answer:
-            self._check(answer)
-            yield self._lines(answer)
+        with self._request("GET", path, headers=accept) as response:
+            self._check(response)
+            yield self._lines(response)
 
     def parse(self, data: bytes | str) -> Any:  # noqa: ANN401 - JSON
         """Decode JSON that the site sent."""
         with self._site_errors():
             return parsed(data)
 
-    def _lines(self, answer: requests.Response) -> Iterator[str]:
+    def _lines(self, response: requests.Response) -> Iterator[str]:
         with self._site_errors():
-            yield from lines(answer)
+            yield from lines(response)
 
     @contextmanager
     def _site_errors(self) -> Iterator[None]:
@@ -234,15 +234,15 @@ class SiteClient:
         except requests.RequestException as error:
             raise SiteError(connection_error(self.address, error)) from error
 
-    def _ask(
+    def _request(
         self,
         method: str,
         path: str,
         below: str = _API,
-        **request: Any,  # noqa: ANN401 - options of the library requests
+        **request: Any,  # noqa: ANN401 - options of the requests library
     ) -> requests.Response:
         url = f"{self.address}{below}{path}"
-        settings = {"timeout": _USUAL} | request
+        settings = {"timeout": _TIMEOUTS} | request
         with self._site_errors():
             # With an auth function, requests ignores ~/.netrc.
             return self._session.request(
@@ -255,45 +255,45 @@ class SiteClient:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request
 
-    def _json(self, answer: requests.Response) -> Any:  # noqa: ANN401 - JSON
-        return self.parse(self._document(answer))
+    def _json(self, response: requests.Response) -> Any:  # noqa: ANN401 - JSON
+        return self.parse(self._document(response))
 
-    def _document(self, answer: requests.Response) -> bytes:
-        with answer:
-            self._check(answer)
-            if _kind(answer) != "application/json":
-                raise self._unexpected(f"{_kind(answer) or 'something'} where JSON was expected")
+    def _document(self, response: requests.Response) -> bytes:
+        with response:
+            self._check(response)
+            if _kind(response) != "application/json":
+                raise self._unexpected(f"{_kind(response) or 'something'} where JSON was expected")
             with self._site_errors():
-                return read_body(answer)
+                return read_body(response)
 
-    def _check(self, answer: requests.Response) -> None:
-        if answer.status_code in _REDIRECTS:
-            raise self._redirected(answer.headers.get("Location", ""))
-        if answer.status_code < _REFUSED:
+    def _check(self, response: requests.Response) -> None:
+        if response.status_code in _REDIRECTS:
+            raise self._redirected(response.headers.get("Location", ""))
+        if response.status_code < _BAD_REQUEST:
             return
-        if answer.status_code == _UNAUTHORIZED:
+        if response.status_code == _UNAUTHORIZED:
             raise SiteProblem(
                 _UNAUTHORIZED,
                 f"{self.address} does not accept this token.",
                 f"Create a new one at {self.address}/account, then log in: arena login {self.address}",
             )
-        raise self._problem(answer)
+        raise self._problem(response)
 
-    def _problem(self, answer: requests.Response) -> SiteError:
+    def _problem(self, response: requests.Response) -> SiteError:
         """Return the site's problem, or an error if the server is not an arena."""
         problem: Any = None
-        if _kind(answer) == "application/problem+json":
+        if _kind(response) == "application/problem+json":
             try:
-                problem = parsed(read_body(answer))
+                problem = parsed(read_body(response))
             except (UnexpectedResponse, requests.RequestException):
                 problem = None
         if not isinstance(problem, dict):
             return SiteError(
-                f"{self.address} returned {answer.status_code} {answer.reason}, which is not an arena's "
+                f"{self.address} returned {response.status_code} {response.reason}, which is not an arena's "
                 "response: try again in a moment, or check the address"
             )
         detail, hint = str(problem.get("detail", "")), str(problem.get("hint", ""))
-        return SiteProblem(answer.status_code, detail, hint, retryable=_may_retry(answer))
+        return SiteProblem(response.status_code, detail, hint, retryable=_may_retry(response))
 
     def _redirected(self, location: str) -> SiteError:
         try:
@@ -330,11 +330,11 @@ def _moments(value: object) -> Iterator[datetime]:
             yield from _moments(getattr(value, field.name))
 
 
-def _may_retry(answer: requests.Response) -> bool:
+def _may_retry(response: requests.Response) -> bool:
     """Return True if a retry may soon succeed. A command doesn't wait until tomorrow for a new quota."""
-    after = answer.headers.get("Retry-After", "")
-    return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _SOON
+    after = response.headers.get("Retry-After", "")
+    return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _MAX_RETRY_AFTER
 
 
-def _kind(answer: requests.Response) -> str:
-    return answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+def _kind(response: requests.Response) -> str:
+    return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()

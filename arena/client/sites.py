@@ -50,9 +50,9 @@ _EXAMPLE: Final = "give the site's URL with a scheme and without a path, such as
 
 
 def check_address(text: str) -> str:
-    """Return a site's normalised address, such as ``https://arena.example``: in lower case, without a slash.
+    """Return a site's normalised address, such as ``https://arena.example``.
 
-    Raises WrongLogin if it can't be the address of a site.
+    It is in lower case and has no trailing slash. Raises WrongLogin if it can't be the address of a site.
     """
     try:
         parts = urlsplit(text.strip())
@@ -185,7 +185,7 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
 
 
 def check_token(text: str) -> str:
-    """Return a token without the white space around it. Raises WrongLogin if it can't be a token."""
+    """Return a token without surrounding white space. Raises WrongLogin if it can't be a token."""
     token = text.strip()
     if not token or len(token) > _MAX_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
         raise WrongLogin("this is not a token: copy the whole token, from kaiten_ to its last character")

@@ -5,7 +5,7 @@
     batch = Batch(rules, shuffled(rules, 4096, rng))  # NumPy: 4096 games in parallel
 
 All three show decisions and take actions in the form of :mod:`arena.sdk.spaces`, which a bot can import too.
-Needs the extra ``env``.
+Requires the extra ``env``.
 """
 
 from arena.env.batch import Batch, shuffled

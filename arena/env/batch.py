@@ -103,7 +103,7 @@ class Batch:
     def rewards(self) -> NDArray[np.float64]:
         """Return the share of opponents that each seat beat, minus the share that beat it.
 
-        The shape is ``[games, players]``, the values from -1 to 1.
+        The shape is ``[games, players]``; the values are from -1 to 1.
 
         Raises ValueError if the games are not over.
         """

@@ -26,15 +26,15 @@ from arena.sdk.spaces import action_count, legal_actions, move_of, observe, size
 Observation = dict[str, np.ndarray]
 Infos = dict[str, dict[str, Any]]
 
-_MAX_ACTION: Final = 1000
-"""Bound of the absolute values in an observation."""
+_MAX_OBSERVED: Final = 1000
+"""Bound on the absolute values in an observation."""
 
 
 def observation_space(rules: Rules) -> Dict:
     """Return the space of a seat's observations."""
     return Dict(
         {
-            "observation": Box(-_MAX_ACTION, _MAX_ACTION, (size_of(rules),), np.int16),
+            "observation": Box(-_MAX_OBSERVED, _MAX_OBSERVED, (size_of(rules),), np.int16),
             "action_mask": Box(0, 1, (action_count(rules),), np.int8),
         }
     )

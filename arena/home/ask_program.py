@@ -66,7 +66,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramRun:
-    """The result of an interview."""
+    """The result of asking a program."""
 
     hello: Hello
     lost: str | None  # why the connection to the bot was lost before the end
@@ -107,13 +107,13 @@ async def _ask_program(
         encoder = Encoder()
         now = RefereeClock(time.monotonic, OwnRunDelay())
         player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
-        line = _MessageQueue()
-        await player.open(0, line)
-        with _started(bot, folder) as sandbox:
-            ending = asyncio.create_task(_watch(sandbox, line))
+        queue = _MessageQueue()
+        await player.open(0, queue)
+        with _running_sandbox(bot, folder) as sandbox:
+            ending = asyncio.create_task(_watch(sandbox, queue))
             try:
-                hello = await _greeting(bot, sandbox, line, clock)
-                lost = await _ask_all(games, player, line, clock, on_reply)
+                hello = await _wait_for_hello(bot, sandbox, queue, clock)
+                lost = await _ask_all(games, player, queue, clock, on_reply)
             finally:
                 await player.close()
                 # After MatchEnd the bot gets a moment to exit.
@@ -158,28 +158,28 @@ class _MessageQueue:
         Raises TimeoutError if none arrives in time, or any error of the receiving code.
         """
         async with asyncio.timeout(seconds):
-            got = await self._arrived.get()
-        if isinstance(got, Exception):
-            raise got
-        return got
+            message = await self._arrived.get()
+        if isinstance(message, Exception):
+            raise message
+        return message
 
 
-async def _greeting(bot: HomeBot, sandbox: Sandbox, line: _MessageQueue, clock: Clock) -> Hello:
+async def _wait_for_hello(bot: HomeBot, sandbox: Sandbox, queue: _MessageQueue, clock: Clock) -> Hello:
     seconds = clock.start_millis / 1000
     try:
-        got = await line.next(seconds)
+        message = await queue.next(seconds)
     except TimeoutError:
-        got = Lost(Fault.ABSENT, f"no valid Hello within {seconds:g} s of its start")
-    if isinstance(got, Hello):
-        return got
-    why = got.why if isinstance(got, Lost) else "moves before a Hello"
+        message = Lost(Fault.ABSENT, f"no valid Hello within {seconds:g} s of its start")
+    if isinstance(message, Hello):
+        return message
+    why = message.why if isinstance(message, Lost) else "moves before a Hello"
     raise BotUnloadable(f"{bot.name} didn't connect to the referee: {why}", end_of(sandbox.stderr()))
 
 
 async def _ask_all(
     games: Sequence[GameToAsk],
     player: GrpcPlayer,
-    line: _MessageQueue,
+    queue: _MessageQueue,
     clock: Clock,
     on_reply: Callable[[Reply], object],
 ) -> str | None:
@@ -187,7 +187,7 @@ async def _ask_all(
     for portion in conversation(games, clock):
         player.send(portion.events)
         if portion.ask is not None:
-            reply, lost = await _reply(line, portion.ask, clock)
+            reply, lost = await _reply(queue, portion.ask, clock)
             on_reply(reply)
             if lost is not None:
                 return lost
@@ -239,26 +239,26 @@ class _RecordedTable:
             self._table.answer(seat, PlayerAnswer(self._number, seen.round, seen.turn, moves[seat]), 0.0)
 
 
-async def _reply(line: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:
-    """Wait for an answer. Return it, and why the connection to the bot was lost or None."""
+async def _reply(queue: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:
+    """Wait for an answer. Return it, and the reason if the connection to the bot was lost, else None."""
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
     answer, fault, trouble, lost = None, None, None, None
     try:
-        got = await line.next(allowed)
-        while not got:  # a message without moves
-            got = await line.next(allowed)
+        message = await queue.next(allowed)
+        while not message:  # a message without moves
+            message = await queue.next(allowed)
     except TimeoutError:
         fault, trouble = Fault.TIMEOUT, f"no answer within {allowed:g} s"
         lost = trouble
     else:
-        if isinstance(got, Lost):
-            fault, trouble, lost = got.fault, got.why, got.why
-        elif isinstance(got, Hello):
+        if isinstance(message, Lost):
+            fault, trouble, lost = message.fault, message.why, message.why
+        elif isinstance(message, Hello):
             fault, trouble = Fault.PROTOCOL, "a second Hello"
         else:
-            answer = got[0]
-            fault, trouble = _fault_of(ask, got)
+            answer = message[0]
+            fault, trouble = _fault_of(ask, message)
     reply = Reply(
         game=ask.game,
         view=ask.view,
@@ -290,14 +290,14 @@ def _fault_of(
     return None, None
 
 
-async def _watch(sandbox: Sandbox, line: _MessageQueue) -> int | None:
+async def _watch(sandbox: Sandbox, queue: _MessageQueue) -> int | None:
     how = await asyncio.to_thread(sandbox.wait)
-    line.ended(f"it exited with code {how.code}")
+    queue.ended(f"it exited with code {how.code}")
     return how.code
 
 
 @contextmanager
-def _started(bot: HomeBot, folder: Path) -> Iterator[Sandbox]:
+def _running_sandbox(bot: HomeBot, folder: Path) -> Iterator[Sandbox]:
     install = f"home-{secrets.token_hex(4)}"
     runtime = ProcessRuntime({"bot": bot.command})
     sandbox = runtime.launch(

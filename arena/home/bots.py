@@ -21,7 +21,7 @@ _CACHES: Final = frozenset({"__pycache__", "node_modules"})
 
 
 class UnusableBot(ValueError):
-    """A bot can't be used. The message says why, and what to give instead."""
+    """A bot can't be used. The message says why, and what to specify instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class HomeBot:
     """A bot on this machine."""
 
     name: str  # unique among the bots of a run
-    word: str  # how to give it on a command line
+    word: str  # how to specify it on a command line
     author: str  # `house` or `local`
     file: Path | None  # its source file, or None for a command
     # The command that starts it as a program, which finds its referee in `ARENA_REFEREE`.
@@ -89,11 +89,11 @@ def bot_of_command(line: str) -> HomeBot:
 def with_distinct_names(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
     """Return the bots with distinct names: the second ``mybot`` becomes ``mybot#2``."""
     seen: dict[str, int] = {}
-    apart = []
+    distinct = []
     for bot in bots:
         seen[bot.name] = number = seen.get(bot.name, 0) + 1
-        apart.append(bot if number == 1 else replace(bot, name=f"{bot.name}#{number}"))
-    return tuple(apart)
+        distinct.append(bot if number == 1 else replace(bot, name=f"{bot.name}#{number}"))
+    return tuple(distinct)
 
 
 def bots_in(folder: Path) -> tuple[HomeBot, ...]:
@@ -105,9 +105,9 @@ def bots_in(folder: Path) -> tuple[HomeBot, ...]:
         raise UnusableBot(f"no such folder: {folder}")
     bots = [bot for path in sorted(folder.iterdir()) if (bot := _bot_at(path)) is not None]
     names = [bot.name for bot in bots]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UnusableBot(f"two bots in {folder} are called {twice[0]}: rename one of them")
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise UnusableBot(f"two bots in {folder} are called {duplicates[0]}: rename one of them")
     return tuple(sorted(bots, key=lambda bot: bot.name))
 
 

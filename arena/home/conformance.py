@@ -32,7 +32,7 @@ class ConformanceFinding:
 
 def conformance_games() -> tuple[GameToAsk, ...]:
     """Return one game per variant, always the same, with random legal moves."""
-    return tuple(_recorded(rules, number) for number, rules in enumerate(VARIANTS))
+    return tuple(_random_game(rules, number) for number, rules in enumerate(VARIANTS))
 
 
 def findings(replies: Sequence[Reply], end: ProgramRun) -> Iterator[ConformanceFinding]:
@@ -76,7 +76,7 @@ def _finding(rule: str, troubles: Sequence[tuple[Reply, str | None]]) -> Conform
     return ConformanceFinding(rule=rule, tried=len(troubles), wrong=len(wrong), first=first)
 
 
-def _recorded(rules: Rules, number: int) -> GameToAsk:
+def _random_game(rules: Rules, number: int) -> GameToAsk:
     dice = random.Random(number)  # noqa: S311 - recorded games aren't secret
     seed = simulation_seed(_SEED, number)
     state = new_game(rules, shuffled_deck(rules, seed))

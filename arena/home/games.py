@@ -62,12 +62,12 @@ class Mistake:
     fault: Fault
     what: str  # description
     where: str = ""  # file, line and function of the author's code, or empty
-    trace: str = ""  # the traceback from the author's code on, or empty
+    trace: str = ""  # the traceback, starting in the author's code, or empty
     puzzle: Puzzle | None = None  # the position; None if unknown
 
 
 class HomeResult(NamedTuple):
-    """A game that was played. ``replay`` is encoded, or None if it wasn't wanted."""
+    """A played game. ``replay`` is encoded, or None if it wasn't requested."""
 
     game: HomeGame
     seats: tuple[HomeSeatResult, ...]
@@ -97,7 +97,7 @@ class GameInThisProcess:
     ) -> None:
         self._game = game
         self._players = players
-        self._free = clock.move_millis / 1000
+        self._move_seconds = clock.move_millis / 1000
         self._timer = timer
         self._asking = asking
         self._mistakes: list[Mistake] = []
@@ -152,7 +152,7 @@ class GameInThisProcess:
         self._steps, self._seen[seat] = self._table.record().steps, seen
         self._errors[seat] = None
         self._asking(seat, self._steps)
-        allowed = self._free + ask.bank
+        allowed = self._move_seconds + ask.bank
         try:
             move = self._timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))
         except TimeLimitExceeded as error:
@@ -208,7 +208,7 @@ class GameInThisProcess:
     def _send_result(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
         """Pass the result to a bot. On the ladder a failure here ends the program, but the game stands."""
         try:
-            self._timer.call(self._free, lambda: tell(end))
+            self._timer.call(self._move_seconds, lambda: tell(end))
         except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises
             self._seen.pop(seat, None)
             self._record_fault(seat, Fault.CRASH, "game_over took too long", error)
@@ -246,7 +246,7 @@ def with_its_replay(end: HomeResult, state: State, steps: Steps, seats: Sequence
 
 
 def locate(error: BaseException, folder: Path) -> tuple[str, str]:
-    """Return the place of an error in the author's code, and its traceback from that code on.
+    """Return the location of an error in the author's code, and the traceback, starting in that code.
 
     Both are empty if none of the author's code was running.
     """

@@ -72,7 +72,7 @@ class HeadToHead(NamedTuple):
 
 
 class League:
-    """The state of a league. Games name bots by their index in ``bots``."""
+    """The state of a league. Games refer to bots by their index in ``bots``."""
 
     def __init__(self, rules: LeagueRules, bots: Sequence[HomeBot]) -> None:
         self._rules = rules
@@ -88,7 +88,7 @@ class League:
     def replay(self, lines: Sequence[Line]) -> None:
         """Apply a log.
 
-        Raises KeyError if a game names a version that has not entered, or ValueError if a game is invalid.
+        Raises KeyError if a game refers to an unknown version, or ValueError if a game is invalid.
         """
         for line in lines:
             self._add(line)
@@ -235,6 +235,6 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
     if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):
         raise WrongResults(
             f"{path} contains a league with different --players, variants or --seed: "
-            "use --results to name another file"
+            "use --results to specify another file"
         )
     return known, log

@@ -54,7 +54,7 @@ class Puzzle:
         return tuple(view(state, self.seat) for state in played.states if self.seat in asked(state))
 
     def joint_moves(self) -> tuple[tuple[Move | None, ...], ...]:
-        """Return the moves as the rules' objects. Raises ValueError if one names an unknown card."""
+        """Return the moves as the rules' objects. Raises ValueError if one has an unknown card."""
         return tuple(
             tuple(
                 [
@@ -97,7 +97,7 @@ def parse_puzzle(text: bytes) -> Puzzle:
 def position_lines(seen: View) -> tuple[str, ...]:
     """Return a position as text: the turn, the hand, and every seat's table."""
     tables = [
-        f"  {_who(seen, seat):8} {_cards(table)}  ({score} points, {puddings} puddings before this round)"
+        f"  {_owner(seen, seat):8} {_cards(table)}  ({score} points, {puddings} puddings before this round)"
         for seat, (table, score, puddings) in enumerate(
             zip(seen.tables, seen.scores, seen.puddings, strict=True)
         )
@@ -124,7 +124,7 @@ def move_text(move: Move) -> str:
     return _cards(move.cards) + dummy
 
 
-def _who(seen: View, seat: int) -> str:
+def _owner(seen: View, seat: int) -> str:
     if seat == seen.seat:
         return "own"
     return "dummy" if seat == seen.rules.players else f"seat {seat}"

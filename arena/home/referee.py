@@ -53,7 +53,7 @@ class LocalTable:
     rules: Rules
     seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits
     seat: int  # the program's seat
-    others: tuple[Bot, ...]  # bots of the other seats, in order
+    others: tuple[Bot, ...]  # bots in the other seats, in order
 
 
 class LocalAddress:
@@ -138,22 +138,22 @@ class _ReportingListener:
 
     def __init__(self, listener: Listener, on_received: Callable[[ProgramMessage], object]) -> None:
         self._listener = listener
-        self._heard = on_received
+        self._on_received = on_received
         self.failed = listener.failed
 
     def greeted(self, seat: int, hello: Hello) -> None:
         """See :class:`Listener`."""
-        self._heard(hello)
+        self._on_received(hello)
         self._listener.greeted(seat, hello)
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         """See :class:`Listener`."""
-        self._heard(answers)
+        self._on_received(answers)
         self._listener.answered(seat, answers, lag)
 
     def lost(self, seat: int, lost: Lost) -> None:
         """See :class:`Listener`."""
-        self._heard(lost)
+        self._on_received(lost)
         self._listener.lost(seat, lost)
 
 
@@ -167,7 +167,7 @@ class _CalledPlayer:
         self._listener: Listener | None = None
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """Send Hello as soon as the loop runs."""
+        """Send Hello as soon as the loop is running."""
         self._seat, self._listener = seat, listener
         asyncio.get_running_loop().call_soon(listener.greeted, seat, Hello(1, "in-process"))
 

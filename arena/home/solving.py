@@ -28,7 +28,7 @@ class Solution:
     millis: float  # on the ladder's clock
     trouble: str | None = None  # description of an error, or None
     where: str = ""  # the line of the author's code that failed, or empty
-    trace: str = ""  # the traceback from that code on, or empty
+    trace: str = ""  # the traceback, starting in that code, or empty
 
     def as_json(self) -> dict[str, object]:
         """Return the answer as JSON data."""

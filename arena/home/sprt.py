@@ -1,7 +1,7 @@
 """A sequential test on paired results: the generalised sequential probability ratio test (GSPRT). Pure.
 
 Each observation is the difference between two bots on one deal, from -1 to 1; deals are independent. No
-distribution is assumed. Under H0 the mean difference is 0, under H1 it is ``effect``. Each hypothesis is
+distribution is assumed. Under H0 the mean difference is 0, and under H1 it is ``effect``. Each hypothesis is
 represented by the likeliest distribution on the observed values that has the hypothesis's mean; the
 log-likelihood ratio compares the two distributions. The test stops at Wald's bounds. Fishtest tests chess
 programs in the same way. The method is described in Michel Van den Bergh, "The generalized maximum likelihood
@@ -21,7 +21,7 @@ _PSEUDO_COUNT: Final = 1e-3
 
 _HALVINGS: Final = 50
 CONFIDENCE: Final = 1.959964
-"""Standard deviations of a normal distribution's 95% interval."""
+"""Half the width of a normal distribution's 95% interval, in standard deviations."""
 
 
 class SprtVerdict(StrEnum):

@@ -271,7 +271,7 @@ def starter_files(name: str, language: StarterLanguage) -> Mapping[str, str]:
             }
             files = {"bot.js": _BOT_JS, "bot.test.js": _TEST_JS, "package.json": _PACKAGE}
     files = {"Dockerfile": _DOCKERFILE, "README.md": _README} | files
-    return {file: _filled(text, words) for file, text in files.items()}
+    return {file: _fill_in(text, words) for file, text in files.items()}
 
 
 def write_starter(folder: Path, files: Mapping[str, str]) -> None:
@@ -288,7 +288,7 @@ def write_starter(folder: Path, files: Mapping[str, str]) -> None:
         raise
 
 
-def _filled(text: str, words: Mapping[str, str]) -> str:
+def _fill_in(text: str, words: Mapping[str, str]) -> str:
     for word, value in words.items():
         text = text.replace(word, value)
     return text

@@ -79,14 +79,14 @@ class DecisionTimer:
             return decide()
         finally:
             self._allowed = None
-            self.seconds = self._taken()
+            self.seconds = self._elapsed()
 
-    def _taken(self) -> float:
+    def _elapsed(self) -> float:
         wall = time.perf_counter() - self._began - (self._waits() - self._waited)
         return max(wall, (time.process_time() - self._cpu) / _SHARE)
 
     def _interrupt(self, crash_log: TextIO) -> None:
-        if self._allowed is None or self._taken() <= self._allowed:
+        if self._allowed is None or self._elapsed() <= self._allowed:
             return
         self._ignored += 1
         if self._ignored > _MAX_IGNORED_TICKS:

@@ -49,11 +49,11 @@ class BotUnloadable(PlayingFailed):
 
     def __init__(self, what: str, trace: str = "") -> None:
         super().__init__(what)
-        self.trace = trace  # the traceback from the author's code on, or empty
+        self.trace = trace  # the traceback, starting in the author's code, or empty
 
 
 class WorkerEnded(PlayingFailed):
-    """A bot's code ended its process or froze it. ``mistake`` names the bot and the place."""
+    """A bot's code ended its process or froze it. ``mistake`` identifies the bot and the place."""
 
     def __init__(self, mistake: Mistake) -> None:
         super().__init__(mistake.what)
@@ -142,7 +142,7 @@ class SharedRequest:
     def ask(self, seat: int, steps: Steps) -> None:
         """Record a request: its seat, and the earlier decisions."""
         for step in steps[self._steps :]:
-            data = b"".join(map(_packed, step))
+            data = b"".join(map(_pack, step))
             self._memory[self._end : self._end + len(data)] = data
             self._end += len(data)
         self._steps = len(steps)
@@ -162,7 +162,7 @@ class SharedRequest:
         start = self._HEAD.size
         moves = [
             tuple(
-                _unpacked(self._memory[at : at + 3])
+                _unpack(self._memory[at : at + 3])
                 for at in range(start + size * step, start + size * (step + 1), 3)
             )
             for step in range(steps)
@@ -172,7 +172,7 @@ class SharedRequest:
         return game, seat, puzzle
 
 
-def _packed(decision: Decision | None) -> bytes:
+def _pack(decision: Decision | None) -> bytes:
     if decision is None:
         return bytes(3)
     cards = [Card.from_label(label) for label in decision.cards]
@@ -180,7 +180,7 @@ def _packed(decision: Decision | None) -> bytes:
     return bytes((cards[0], cards[1] if len(cards) > 1 else 0, dummy))
 
 
-def _unpacked(data: bytes) -> PlayedMove | None:
+def _unpack(data: bytes) -> PlayedMove | None:
     if not data[0]:
         return None
     cards = tuple(Card(number).label for number in data[:2] if number)
@@ -192,12 +192,12 @@ class _Worker:
 
     def __init__(self, plan: PythonPlayer) -> None:
         self.order: list[HomeGame] = []  # games sent whose results have not been received yet, in order
-        self._box = SharedRequest()
-        self._words = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
+        self._shared = SharedRequest()
+        self._crash_log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
         context = multiprocessing.get_context("fork")
         self.line, other = context.Pipe()  # readable once a result has arrived or the worker has ended
         self._process: ForkProcess = context.Process(
-            target=_serve, args=(plan, self.line, other, self._box, self._words), daemon=True
+            target=_serve, args=(plan, self.line, other, self._shared, self._crash_log), daemon=True
         )
         sys.stdout.flush()
         sys.stderr.flush()
@@ -235,18 +235,18 @@ class _Worker:
         self._process.kill()  # the worker may not have started its session yet
         self._process.join()
         self.line.close()
-        self._words.close()
+        self._crash_log.close()
 
     def _describe_end(self) -> PlayingFailed:
         self._process.join()
         code = self._process.exitcode or 0
-        self._words.seek(0)
-        trace = _authors_frames(self._words.read())
+        self._crash_log.seek(0)
+        trace = _authors_frames(self._crash_log.read())
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         what = f"its code ended the process ({how})"
         if trace and code == 1:  # the timer ended the process
             what = "its code didn't answer and could not be interrupted"
-        last = self._box.last(self.order)
+        last = self._shared.last(self.order)
         if last is None:
             return PlayingFailed(
                 f"a process that runs the bots ended: {what}" + (f"\n{trace}" if trace else "")
@@ -270,10 +270,10 @@ def _authors_frames(trace: str) -> str:
     The arena's own lines are below the author's lines and, if a timer's signal dumped the stack, also above.
     """
     lines = (line for line in trace.splitlines() if line.startswith("  File "))
-    return "\n".join(takewhile(_is_the_authors, dropwhile(lambda line: not _is_the_authors(line), lines)))
+    return "\n".join(takewhile(_is_authors_line, dropwhile(lambda line: not _is_authors_line(line), lines)))
 
 
-def _is_the_authors(line: str) -> bool:
+def _is_authors_line(line: str) -> bool:
     return "/arena/home/" not in line
 
 

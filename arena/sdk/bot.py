@@ -13,7 +13,7 @@ from arena.rules import Card, Move, Result, Rules, Turn, View
 class Answer(NamedTuple):
     """A choice with a note."""
 
-    cards: Card | Iterable[Card]  # a card, or two in the order in which they were placed
+    cards: Card | Iterable[Card]  # a card, or two in the order in which to place them
     dummy: Card | None = None  # the dummy's card, for the seat in control of it
     note: str = ""  # free text that only the bot's owner can see
 
@@ -23,10 +23,10 @@ Choice = Card | Iterable[Card] | Move | Answer
 
 
 def as_move(answer: Choice, view: View) -> Move:
-    """Return the move that an answer means, without checking whether it is legal.
+    """Return an answer as a move, without checking whether it is legal.
 
-    ``answer`` is what ``choose`` returned for ``view``. Raises TypeError, which names the decision and the
-    answer, if it isn't a :data:`Choice`.
+    ``answer`` is what ``choose`` returned for ``view``. Raises TypeError, whose message contains the
+    decision and the answer, if it isn't a :data:`Choice`.
     """
     dummy = None
     cards = answer

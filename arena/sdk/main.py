@@ -23,7 +23,7 @@ To try the bot here, play a game in process instead:
 """
 
 
-_SECONDS_TO_RUN: Final = 8.0
+_RUN_TIMEOUT_SECONDS: Final = 8.0
 """Maximum time from the start to the call of :func:`run`, a little less than the default time to Hello."""
 
 
@@ -35,7 +35,7 @@ def _show_stacks() -> None:
     with suppress(AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
         faulthandler.enable(all_threads=False)
         faulthandler.register(signal.SIGALRM, all_threads=False)
-        signal.setitimer(signal.ITIMER_REAL, _SECONDS_TO_RUN)
+        signal.setitimer(signal.ITIMER_REAL, _RUN_TIMEOUT_SECONDS)
 
 
 def cancel_timer() -> None:
@@ -55,7 +55,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     2 if no referee answered, or it disconnected or refused. ``bot`` is a function ``choose(view)``, or a
     class with a method ``choose(self, view)`` and, optionally, ``game_over(self, end)``; every game gets a
     new instance. ``games_at_once`` limits the number of games in progress, by default to 32 for a function
-    and 1 for a class. The clock of every game with an open request runs, so a slow bot should choose 1.
+    and 1 for a class. The clock of every game with an open request is running, so a slow bot should choose 1.
     Raises TypeError if ``bot`` is neither a function nor such a class, or ValueError if ``games_at_once`` is
     below 1.
     """

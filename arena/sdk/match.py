@@ -26,7 +26,7 @@ Timed = Callable[[float], AbstractContextManager[None]]
 _MIN_SECONDS: Final = 0.001
 _MILLI: Final = 1e-3
 
-# The C function: signal.getsignal also converts the answer to an enum, which takes longer than the rest.
+# The C function: signal.getsignal also converts the result to an enum, which takes longer than the rest.
 _handler_of: Final[Callable[[int], object]] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
 
 
@@ -35,10 +35,10 @@ def _untimed(_seconds: float) -> AbstractContextManager[None]:
 
 
 def stack_when_late() -> Timed:
-    """Return a function that makes contexts that print the stack on stderr when a decision's time is over.
+    """Return a function whose contexts print the stack on stderr once a decision's time is up.
 
-    The signal handler is faulthandler's, in C, so it also works while NumPy computes or the bot waits for a
-    lock. If the bot has its own handler for the signal, the timer isn't touched.
+    The signal handler is faulthandler's, in C, so it also works while NumPy is computing or the bot is
+    waiting for a lock. If the bot has its own handler for the signal, the timer isn't touched.
     """
     try:
         faulthandler.register(signal.SIGALRM, all_threads=False)
@@ -75,7 +75,7 @@ class GameInProgress:
     def __init__(self, bot: Bot, start: pb.GameStart, timed: Timed) -> None:
         """Begin a game.
 
-        Raises BotFailed if the bot's class couldn't be instantiated, or InvalidRules if the referee named an
+        Raises BotFailed if the bot's class couldn't be instantiated, or InvalidRules if the referee sent an
         unknown variant.
         """
         self._number = start.game
@@ -99,7 +99,7 @@ class GameInProgress:
         """Request a decision from the bot.
 
         Notes of more than ``max_note_bytes`` are truncated. Raises BotFailed if ``choose`` raised or returned
-        something that isn't an answer, or ValueError if the referee named an unknown card.
+        something that isn't an answer, or ValueError if the referee sent an unknown card.
         """
         position = request.position
         if position.round != self._round:
@@ -114,7 +114,7 @@ class GameInProgress:
                 answer = self._chooser.choose(view)
             move, note = as_move(answer, view), note_of(answer)
         except (Exception, SystemExit) as error:
-            raise BotFailed(_shown(self._number, view)) from error
+            raise BotFailed(_describe_decision(self._number, view)) from error
         if note:
             # Truncate at a whole character. Replace surrogates, which UTF-8 can't encode.
             note = note.encode(errors="replace")[:max_note_bytes].decode(errors="ignore")
@@ -131,7 +131,7 @@ class GameInProgress:
             raise BotFailed(f"game {self._number} ended") from error
 
 
-def _shown(number: int, view: View) -> str:
+def _describe_decision(number: int, view: View) -> str:
     tables = "; ".join(
         f"{'own' if player == view.seat else player}: {' '.join(card.label for card in table) or 'nothing'}"
         for player, table in enumerate(view.tables)
@@ -182,7 +182,7 @@ class Match:
         """Handle the events of a message, and return the answer to every request in it.
 
         Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code raised; or
-        ValueError if the referee named an unknown card, game or variant.
+        ValueError if the referee sent an unknown card, game or variant.
         """
         moves = []
         for event in message.events:
@@ -198,7 +198,7 @@ class Match:
                 self._game(event.game_end.game).over(event.game_end)
                 del self._games[event.game_end.game]
             elif kind == "notice":
-                print_notice(_in_words(event.notice))
+                print_notice(_describe_notice(event.notice))
                 if event.notice.fault == pb.FAULT_KIND_ILLEGAL:
                     _print_location(self._bot)
             elif kind == "welcome":
@@ -212,7 +212,7 @@ class Match:
             raise ValueError(f"an event for game {number}, which has not begun or is already over") from None
 
 
-def _in_words(notice: pb.Notice) -> str:
+def _describe_notice(notice: pb.Notice) -> str:
     known = notice.fault in pb.FaultKind.values()
     fault = pb.FaultKind.Name(notice.fault).removeprefix("FAULT_KIND_").lower() if known else "fault"
     where = f"game {notice.game}, round {notice.round}, turn {notice.turn}"
@@ -221,7 +221,7 @@ def _in_words(notice: pb.Notice) -> str:
 
 
 def _print_traceback(failure: BotFailed, bot: Bot) -> None:
-    """Print the traceback for the bot's author, from the author's own code on."""
+    """Print the traceback for the bot's author, starting in the author's own code."""
     cause = failure.__cause__
     if cause is not None:
         frames = cause.__traceback__

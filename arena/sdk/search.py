@@ -5,7 +5,7 @@
     world.moves(seat)                    # what a seat may play, as integers
     world.step([move, ...])              # one move for each seat; then the hands are passed
     playout(world, rng)                  # simple players finish the round
-    values(world)                        # value of the end for each seat
+    values(world)                        # value of the final position for each seat
 
 A turn changes the world in place and keeps no history, and cards and moves are integers. So a step takes only
 a fraction of the time of :func:`arena.rules.apply`. Tests check that both agree in every variant.
@@ -51,7 +51,7 @@ def encode(move: Move) -> int:
 
 
 def decode(code: int) -> Move:
-    """Return the move from which :func:`encode` made this integer."""
+    """Return the move that :func:`encode` encoded as this integer."""
     second, dummy = code >> _SECOND & _FIRST, code >> _DUMMY
     first = Card(code & _FIRST)
     return Move((first, Card(second)) if second else (first,), Card(dummy) if dummy else None)

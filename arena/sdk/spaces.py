@@ -25,7 +25,7 @@ Whole = NDArray[np.intp]
 KINDS: Final = len(Card)
 SECONDS: Final = KINDS + 1
 PLAIN: Final = KINDS * SECONDS
-"""Actions below this number name no card for the dummy."""
+"""Actions below this number give the dummy no card."""
 
 
 class Segment(NamedTuple):

@@ -66,7 +66,7 @@ async def _run_stream(address: str, conversation: Callable[[Call], Awaitable[int
 
 
 async def _await_referee(channel: aio.Channel, address: str) -> None:
-    """Wait until the referee answers. Raises TimeoutError if it doesn't."""
+    """Wait until the referee responds. Raises TimeoutError if it doesn't."""
     socket = Path(address.removeprefix("unix:"))
     try:
         async with asyncio.timeout(_CONNECT_SECONDS):

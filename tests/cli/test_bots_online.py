@@ -61,7 +61,7 @@ def submit(ann: Author, id_: str, bot: str) -> None:
 def test_status_shows_the_author_s_bots_and_submissions_in_progress(ann: Author) -> None:
     """If a bot is benched, it gives the reason and the command that reactivates the bot."""
     rows = fine(ann.types("status"))
-    assert rows == [["bot", "active", "newest", "state"], ["mine", "mine@3", "3", "active"]]
+    assert rows == [["bot", "active", "latest", "state"], ["mine", "mine@3", "3", "active"]]
     submit(ann, "a1", "mine")
     submit(ann, "a2", "fresh")
     ann.live.store.submissions.wait("a1", "no room\x1b[2J")

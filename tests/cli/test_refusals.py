@@ -54,7 +54,7 @@ REFUSED = {
     "league none": "no such folder: none",
     "league empty": "too few bots in empty: 0 found, 2 needed. Add house bots with --house",
     "league bots --house gredy": "there is no bot called 'gredy'. Did you mean greedy?",
-    "league bots --house one": "a bot in bots has the name of the house bot one: rename it",
+    "league bots --house one": "a bot in bots has the same name as the house bot one: rename it",
     "league bots --players 9": "9 players: Sushi Go! is for 2 to 5",
     "league bots --results bots/one.py": "bots/one.py is not a league file",
     "league bots --results no/where": "can't use no/where: ",

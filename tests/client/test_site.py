@@ -94,13 +94,13 @@ def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client gives up on a page that links to itself, and on a list of too many pages."""
     itself = b'{"rows": [1], "next": "/api/v1/list?before=7"}'
     with answering((200, JSON, itself)) as other, visited(other.url) as site:
-        with pytest.raises(SiteError, match="a list without end"):
+        with pytest.raises(SiteError, match="an endless list"):
             list(site.pages("/list", "rows"))
         assert len(other.asked) == 2
     monkeypatch.setattr("arena.client.site._MAX_PAGES", 10)
     pages = [(200, JSON, b'{"rows": [], "next": "/api/v1/list?before=%d"}' % number) for number in range(12)]
     with answering(*pages) as other, visited(other.url) as site:
-        with pytest.raises(SiteError, match="a list without end"):
+        with pytest.raises(SiteError, match="an endless list"):
             list(site.pages("/list", "rows"))
         assert len(other.asked) == 11
 
