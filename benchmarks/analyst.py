@@ -53,13 +53,13 @@ class Gain(NamedTuple):
     points: float
 
 
-def _random(seed: str) -> random.Random:
+def _generator(seed: str) -> random.Random:
     return random.Random(seed)  # noqa: S311 - must be reproducible
 
 
 def games(bots: Sequence[str], count: int, seed: int) -> Iterator[PublicReplay]:
     """Yield games at tables of 2 to 5 seats in turn. In every second game one bot has all seats."""
-    rng = _random(str(seed))
+    rng = _generator(str(seed))
     for number in range(count):
         players = 2 + number // 2 % 4
         table = [rng.choice(bots)] * players if number % 2 else rng.choices(bots, k=players)
@@ -81,8 +81,8 @@ def forecasts(game: PublicReplay, seed: int) -> Iterator[Forecast]:
     for step in range(seed % THIRD, len(states) - 1, THIRD):
         state = states[step]
         if state.round not in futures:
-            futures[state.round] = Futures(state, _random(str(seed)))
-        turn = turn_of(state, futures[state.round], _random(f"{seed}/{step}"), FORECAST_PLAYOUTS)
+            futures[state.round] = Futures(state, _generator(str(seed)))
+        turn = turn_of(state, futures[state.round], _generator(f"{seed}/{step}"), FORECAST_PLAYOUTS)
         yield from (Forecast(outlook.chance, came[seat]) for seat, outlook in enumerate(turn.known))
 
 
@@ -99,7 +99,7 @@ def bins(found: Sequence[Forecast]) -> list[list[Forecast]]:
 
 
 def calibration_error(found: Sequence[Forecast]) -> float:
-    """Return the expected calibration error: the mean difference of chance and share in a group.
+    """Return the expected calibration error: the mean difference between chance and share in a group.
 
     Groups are weighted by size.
     """
@@ -112,7 +112,7 @@ def disagreement(
     """Return a decision for which the analyst prefers another move, or None."""
     made = list(decisions(game))
     states = replay(log_of(game)).states
-    rng = _random(str(seed))
+    rng = _generator(str(seed))
     rng.shuffle(made)
     for each in made[:20]:
         found = judged(each, Futures(states[each.step], rng), rng, playouts)
@@ -125,17 +125,17 @@ def gain(game: PublicReplay, made: RecordedDecision, found: AnalysedDecision, se
     """Return the mean gain from continuing a position with the best move rather than the played one."""
     log = log_of(game)
     state = replay(log).states[made.step]
-    rng = _random(str(seed))
+    rng = _generator(str(seed))
     shares, points = [], []
     for _ in range(REPEATS):
-        dealt = _other_rounds(state, rng)
+        dealt = _redeal_later_rounds(state, rng)
         dice = rng.getrandbits(32)
         ends = []
         for move in (_move(found.options[0]), made.move):
             moves = list(log.moves[made.step])
             moves[made.view.seat] = move
             random.seed(dice)
-            ends.append(_played_on(apply(dealt, moves), [seat.bot for seat in game.seats]))
+            ends.append(_continue_game(apply(dealt, moves), [seat.bot for seat in game.seats]))
         (best, played), seat = (end.result for end in ends), made.view.seat
         assert best is not None  # noqa: S101 - both were played to the end
         assert played is not None  # noqa: S101 - as above
@@ -148,7 +148,7 @@ def _move(option: Option) -> Move:
     return move_of(Decision(cards=option.cards, dummy=option.dummy))
 
 
-def _other_rounds(state: State, rng: random.Random) -> State:
+def _redeal_later_rounds(state: State, rng: random.Random) -> State:
     """Return the state with other cards for the rounds after the current one."""
     dealt = state.round * state.rules.hand_size * state.rules.participants
     rest = list(state.deck[dealt:])
@@ -156,7 +156,7 @@ def _other_rounds(state: State, rng: random.Random) -> State:
     return state._replace(deck=(*state.deck[:dealt], *rest))
 
 
-def _played_on(state: State, bots: Sequence[str]) -> State:
+def _continue_game(state: State, bots: Sequence[str]) -> State:
     choosers = [new_chooser(_load(samples() / bot / "bot.py")) for bot in bots]
     while not state.over:
         moves: list[Move | None] = [None] * len(bots)
@@ -209,7 +209,7 @@ def main() -> None:
     for number, game in enumerate(games(given.bots, given.games, given.seed)):
         (alike if number % 2 else drawn).extend(forecasts(game, number))
     if given.games:
-        _print_calibration("one bot on all seats", alike)
+        _print_calibration("one bot in all seats", alike)
         _print_calibration("drawn bots", drawn)
         _print_calibration("all games", alike + drawn)
     gains: list[Gain] = []

@@ -153,7 +153,7 @@ def main() -> None:
             if way.copied and channel.name != "cache":
                 continue
             if not (channel.crowded and way.runtime == _GVISOR):
-                table.add_row(*_cells(channel, way, _measured(channel, way, options.times)))
+                table.add_row(*_cells(channel, way, _measure(channel, way, options.times)))
     console = Console(highlight=False, width=120)
     machine = describe_machine(f"docker {info['ServerVersion']}")
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
@@ -171,7 +171,7 @@ def _ways(runtime: str, *, gvisor: bool) -> Iterator[Way]:
         yield Way(_GVISOR)
 
 
-def _measured(channel: Channel, way: Way, times: int) -> list[Transfer]:
+def _measure(channel: Channel, way: Way, times: int) -> list[Transfer]:
     client = _Client(apart=way.apart)
     with open_hall(RuntimeName.DOCKER, lambda: client, way.runtime) as hall:
         images = [_image(hall, seat if way.copied else None) for seat in range(2)]

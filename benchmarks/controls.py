@@ -35,7 +35,7 @@ class _LooseClient(docker.APIClient):
 
     def __init__(self) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64)
-        self.loosen: Loosen = _nothing
+        self.loosen: Loosen = _remove_nothing
         self.seat = 0
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in the base class
@@ -45,11 +45,11 @@ class _LooseClient(docker.APIClient):
         return super().create_container(*args, **arguments)
 
 
-def _nothing(_: dict[str, Any]) -> None:
+def _remove_nothing(_: dict[str, Any]) -> None:
     """Remove no controls."""
 
 
-def _by_name(arguments: dict[str, Any]) -> None:
+def _allow_calls_by_name(arguments: dict[str, Any]) -> None:
     """Allow each call by its name, so that the kernel checks no arguments and the init can't set a filter."""
     options = arguments["host_config"]["SecurityOpt"]
     place, profile = next(
@@ -68,7 +68,7 @@ def _by_name(arguments: dict[str, Any]) -> None:
     options[place] = f"seccomp={json.dumps(profile)}"
 
 
-def _open_files(arguments: dict[str, Any]) -> None:
+def _unmask_files(arguments: dict[str, Any]) -> None:
     """Use only the engine's default masks, and skip the init's Landlock domain."""
     config = arguments["host_config"]
     del config["MaskedPaths"]
@@ -76,19 +76,19 @@ def _open_files(arguments: dict[str, Any]) -> None:
     options[:] = [option.replace('"landlock_create_ruleset",', "") for option in options]
 
 
-def _all(arguments: dict[str, Any]) -> None:
+def _remove_all(arguments: dict[str, Any]) -> None:
     """Remove what the two functions above remove, and the limits on the disk."""
-    _open_files(arguments)
-    _by_name(arguments)
+    _unmask_files(arguments)
+    _allow_calls_by_name(arguments)
     for name in ("BlkioDeviceReadBps", "BlkioDeviceReadIOps"):
         arguments["host_config"].pop(name, None)
 
 
 _KINDS: Final[dict[str, Loosen]] = {
-    "nothing": _nothing,
-    "rules on arguments of system calls": _by_name,
-    "masks of /proc and /sys, Landlock": _open_files,
-    "both, and the limits on the disk": _all,
+    "nothing": _remove_nothing,
+    "rules on arguments of system calls": _allow_calls_by_name,
+    "masks of /proc and /sys, Landlock": _unmask_files,
+    "both, and the limits on the disk": _remove_all,
 }
 
 
@@ -108,13 +108,13 @@ def main() -> None:
         machine = describe_machine(hall.runtime.describe)
         for number in range(times + 1):
             for name, client.loosen in _KINDS.items():
-                cost = _both_ways(hall, client)
+                cost = _measure_both_seatings(hall, client)
                 if number:  # the first matches are a warm-up
                     costs[name].append(cost)
     _print(machine, costs)
 
 
-def _both_ways(hall: Hall, client: _LooseClient) -> tuple[float, float]:
+def _measure_both_seatings(hall: Hall, client: _LooseClient) -> tuple[float, float]:
     """Play two matches; return the CPU seconds per decision with all controls and without some of them."""
     tight = loose = 0.0
     for client.seat in (0, 1):

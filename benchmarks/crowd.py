@@ -1,11 +1,11 @@
-"""Make an arena with many games: ``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``.
+"""Create an arena with many games: ``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``.
 
 Fills an SQLite store in a few minutes, to measure the cost of pages after years of use. The store's own code
 writes the ladder's log and all data that follows from it (ratings, changes, curves, meetings, highlights), in
 large batches and with a very cheap rating step. The data is therefore consistent, but the ratings differ from
 those of a rebuild.
 
-The first and the newest games are played, checked and recorded as in an arena. Games of a few watched bots
+The first and the latest games are played, checked and recorded as in an arena. Games of a few watched bots
 reuse the record and the replay of one of the first games with the same number of seats. All other games have
 a filler instead. Card statistics have realistic sizes: each match adds the counts of the first match with as
 many seats. The store has no accounts, submissions or logs of bots.
@@ -41,9 +41,9 @@ from arena.rules import Rules
 from benchmarks.played import played
 
 DEALS: Final = 6
-_PORTION: Final = 10_000
+_BATCH_GAMES: Final = 10_000
 """Games written per transaction."""
-_REAL: Final = 60
+_PLAYED_GAMES: Final = 60
 """Number of games at the end that are actually played."""
 _NEAR: Final = 60
 """Number of consecutive bots, by strength, from which a match's bots are drawn."""
@@ -71,7 +71,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seated:
+class _DrawnMatch:
     """A match's bots, by index. The ID of a bot's version is its index plus 1."""
 
     number: int
@@ -109,23 +109,23 @@ def fill(file: Path, crowd: Crowd) -> None:
         with database.read() as connection:
             samples = _samples(connection)
         written = 2 * len(_FIRST)
-        for portion in _portions(crowd.bots, crowd.games - written - _REAL, dice):
+        for batch in _batches(crowd.bots, crowd.games - written - _PLAYED_GAMES, dice):
             with database.write() as connection:
                 at = begin + (now - begin) * (written / crowd.games)
-                written += _play(connection, portion, samples, dice, at)
+                written += _play(connection, batch, samples, dice, at)
         database.close()
-        play_for_real(store, dice, crowd.bots, _REAL, now)
+        play_for_real(store, dice, crowd.bots, _PLAYED_GAMES, now)
 
 
 def is_watched(bot: str) -> bool:
-    """True if the games of this bot have records and replays."""
+    """Return True if the games of this bot have records and replays."""
     return int(bot.rpartition("-")[2]) % _WATCHED == 0
 
 
 def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ended: datetime) -> None:
     """Play this many games between some of the bots, two per match, as the arena does."""
     for _ in range(math.ceil(games / 2)):
-        _play_one(store, dice, _near(dice, bots, dice.choice(_PLAYERS)), ended)
+        _play_one(store, dice, _draw_neighbours(dice, bots, dice.choice(_PLAYERS)), ended)
 
 
 def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: datetime) -> None:
@@ -186,25 +186,25 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
         LoggedEvent(numbers.events + bot + 1, VersionStarted(version=bot + 1, previous=None))
         for bot in range(bots)
     ]
-    for first in range(0, len(log), _PORTION):
-        ladder.append(connection, log[first : first + _PORTION], numbers.games, barred=frozenset())
+    for first in range(0, len(log), _BATCH_GAMES):
+        ladder.append(connection, log[first : first + _BATCH_GAMES], numbers.games, barred=frozenset())
 
 
-def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seated]]:
-    """Draw matches until there are enough games. Yield them in batches of about ``_PORTION`` games."""
-    portion: list[_Seated] = []
+def _batches(bots: int, left: int, dice: random.Random) -> Iterator[list[_DrawnMatch]]:
+    """Draw matches until there are enough games. Yield them in batches of about ``_BATCH_GAMES`` games."""
+    batch: list[_DrawnMatch] = []
     games, number = 0, len(_FIRST)
     while left > 0:
-        seated = _near(dice, bots, dice.choice(_PLAYERS))
-        portion.append(_Seated(number := number + 1, tuple(seated)))
+        seated = _draw_neighbours(dice, bots, dice.choice(_PLAYERS))
+        batch.append(_DrawnMatch(number := number + 1, tuple(seated)))
         games += DEALS
         left -= DEALS
-        if games >= _PORTION or left <= 0:
-            yield portion
-            portion, games = [], 0
+        if games >= _BATCH_GAMES or left <= 0:
+            yield batch
+            batch, games = [], 0
 
 
-def _near(dice: random.Random, bots: int, count: int) -> list[int]:
+def _draw_neighbours(dice: random.Random, bots: int, count: int) -> list[int]:
     """Draw ``count`` bots of nearly the same strength."""
     first = dice.randrange(max(1, bots - _NEAR))
     return dice.sample(range(first, min(bots, first + _NEAR)), count)
@@ -212,7 +212,7 @@ def _near(dice: random.Random, bots: int, count: int) -> list[int]:
 
 def _play(
     connection: Connection,
-    portion: Sequence[_Seated],
+    batch: Sequence[_DrawnMatch],
     samples: Mapping[int, _Sample],
     dice: random.Random,
     at: datetime,
@@ -224,7 +224,7 @@ def _play(
     }
     log: list[LoggedEvent] = []
     cards: list[Tally] = []
-    for seated in portion:
+    for seated in batch:
         match, bots = seated.id, seated.bots
         is_seen = any(bot % _WATCHED == 0 for bot in bots)
         sample = samples[len(bots)] if is_seen else _FILLER
@@ -252,7 +252,7 @@ def _play(
                     "record": sample.record,
                 }
             )
-            log.append(_logged(numbers.events + len(log) + 1, number, seats, at))
+            log.append(_log_entry(numbers.events + len(log) + 1, number, seats, at))
     for kind, made in rows.items():
         connection.execute(insert(kind), made)
     ladder.append(connection, log, numbers.games + len(log), barred=frozenset(), rate=_rate)
@@ -296,7 +296,7 @@ def _seats(number: int, bots: Sequence[int], dice: random.Random) -> list[Row]:
     ]
 
 
-def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> LoggedEvent:
+def _log_entry(event: int, number: int, seats: Sequence[Row], at: datetime) -> LoggedEvent:
     played_ = GamePlayed(
         versions=tuple(seat["version_id"] for seat in seats),
         places=tuple(seat["place"] for seat in seats),
@@ -307,7 +307,7 @@ def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> Logg
     return LoggedEvent(event, played_, number, tuple(seat["points"] for seat in seats))
 
 
-def _match_row(seated: _Seated, at: datetime) -> Row:
+def _match_row(seated: _DrawnMatch, at: datetime) -> Row:
     spec = MatchSpec(
         match=seated.id,
         attempt=1,
@@ -342,7 +342,7 @@ def _match_row(seated: _Seated, at: datetime) -> Row:
 def main() -> None:
     """Create a store, and print how long it took."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.crowd", description="Make an arena with many games."
+        prog="python -m benchmarks.crowd", description="Create an arena with many games."
     )
     parser.add_argument("folder", type=Path, help="data directory of the new arena")
     parser.add_argument("--bots", type=int, default=10_000, help="number of bots (default: %(default)s)")

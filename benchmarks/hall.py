@@ -114,8 +114,8 @@ def open_hall(
     """Open a hall. At the end, remove everything except the bots' images, which speed up the next run.
 
     ``engine`` returns the client that creates containers. ``container_runtime`` is the container runtime's
-    name in the engine; None means the default. After this call, SIGTERM ends the program like Ctrl-C, so that
-    it leaves nothing behind.
+    name in the engine; None means the default. After this call, SIGTERM ends the program as Ctrl-C does, so
+    that it leaves nothing behind.
     """
     exit_on_sigterm()
     install = f"bench-{secrets.token_hex(4)}"

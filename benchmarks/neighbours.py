@@ -59,9 +59,9 @@ def main() -> None:
     with open_hall(RuntimeName.DOCKER) as hall:
         honest = (hall.image(_BOTS / "greedy"), hall.image(_BOTS / "expected"))
         noisy = hall.image(_NOISY)
-        alone = _honest(hall, honest, games // 10)
+        alone = _play_honest(hall, honest, games // 10)
         with _noise(hall, noisy) as records:
-            beside = _honest(hall, honest, games)
+            beside = _play_honest(hall, honest, games)
     print(f"{hall.slots} slots of {LIMITS.cpus:g} cores; {len(records)} matches of busy neighbours")
     print(f"without neighbours: {alone}")
     print(f"with neighbours:    {beside}")
@@ -71,7 +71,7 @@ def main() -> None:
     sys.exit(bool(alone.faults or beside.faults))
 
 
-def _honest(hall: Hall, seats: tuple[str, ...], games: int) -> Outcome:
+def _play_honest(hall: Hall, seats: tuple[str, ...], games: int) -> Outcome:
     decisions: list[Decision] = []
     played = 0
     for number in range(-(-games // _DEALS)):

@@ -1,8 +1,8 @@
 """Measure whether pages are as fast after a million games as after a hundred: ``python -m benchmarks.pages``.
 
-Creates two stores (:mod:`benchmarks.crowd`) unless they are given, and serves each with a one-process site.
-While matches are recorded in both, it requests all public pages and lists from the two sites in turn, so that
-other load on the host affects both. Exits with 1 if a goal is missed.
+Creates two stores (:mod:`benchmarks.crowd`) unless they are specified, and serves each with a site of one
+process. While matches are recorded in both, it requests all public pages and lists from the two sites in
+turn, so that other load on the host affects both. Exits with 1 if a goal is missed.
 """
 
 import argparse
@@ -51,7 +51,7 @@ _AT_ONCE: Final = 10
 _EVERY_SECONDS: Final = 0.5
 """Seconds between two recorded matches."""
 _PERCENT: Final = 100
-_ANSWERS: Final = 3000
+_RESPONSES: Final = 3000
 _TIMES: Final = 3
 
 
@@ -103,8 +103,8 @@ def main() -> int:
     arguments = _parser().parse_args()
     with ExitStack() as stack:
         folders = [
-            named or made(stack, crowd)
-            for named, crowd in ((arguments.small, SMALL), (arguments.large, LARGE))
+            given or made(stack, crowd)
+            for given, crowd in ((arguments.small, SMALL), (arguments.large, LARGE))
         ]
         sites = [stack.enter_context(served(folder)) for folder in folders]
         machine = describe_machine("none")
@@ -140,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def made(stack: ExitStack, crowd: Crowd) -> Path:
-    """Return the folder of a new store. The exit of the stack removes it."""
+    """Return the folder of a new store. Closing the stack removes it."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kaiten-pages-")))
     fill(folder / "arena.sqlite3", crowd)
     return folder
@@ -233,7 +233,7 @@ def _measure(sites: Sequence[Site], requests: int) -> dict[str, list[Timed]]:
     timed = {name: [Timed() for _ in sites] for name in sites[0].paths}
     for begun in range(0, requests, _AT_ONCE):
         for name, of_sites in timed.items():
-            _tell(f"{begun} of {requests}: {name}")
+            _show_progress(f"{begun} of {requests}: {name}")
             for site, times in zip(sites, of_sites, strict=True):
                 for _ in range(min(_AT_ONCE, requests - begun)):
                     took, times.size = site.ask(site.paths[name])
@@ -243,13 +243,13 @@ def _measure(sites: Sequence[Site], requests: int) -> dict[str, list[Timed]]:
 
 def _measure_served(site: Site) -> tuple[float, float]:
     """Return the processor times of the leaderboard and of a minimal response, in seconds."""
-    _tell("the leaderboard and a minimal response")
+    _show_progress("the leaderboard and a minimal response")
     with plainest() as (process, url):
         time.sleep(1)  # until the site serves requests: earlier connections would wait
         pairs = [
             (
-                cpu_of_an_answer(site.process, site.url, _BOARD, _ANSWERS),
-                cpu_of_an_answer(process, url, "/", _ANSWERS),
+                cpu_of_an_answer(site.process, site.url, _BOARD, _RESPONSES),
+                cpu_of_an_answer(process, url, "/", _RESPONSES),
             )
             for _ in range(_TIMES)
         ]
@@ -276,7 +276,7 @@ def _report(machine: dict[str, str], timed: dict[str, list[Timed]], served: tupl
         f"{1e6 * plain:.0f} µs, so {plain / board:.2f}x as many leaderboards are served",
         soft_wrap=True,
     )
-    missed = list(_missed(timed))
+    missed = list(_missed_goals(timed))
     if plain < SERVED * board:
         missed.append(f"fewer than {SERVED}x as many leaderboards are served as minimal responses")
     for text in missed:
@@ -284,7 +284,7 @@ def _report(machine: dict[str, str], timed: dict[str, list[Timed]], served: tupl
     return 1 if missed else 0
 
 
-def _missed(timed: dict[str, list[Timed]]) -> Iterator[str]:
+def _missed_goals(timed: dict[str, list[Timed]]) -> Iterator[str]:
     for name, (small, large) in timed.items():
         if large.middle > RATIO * small.middle:
             yield f"{name} takes more than {RATIO:.0f} times as long on the large store"
@@ -294,7 +294,7 @@ def _missed(timed: dict[str, list[Timed]]) -> Iterator[str]:
             yield f"{name} is {large.size:,} bytes long (limit {BYTES:,})"
 
 
-def _tell(what: str) -> None:
+def _show_progress(what: str) -> None:
     """Show the current measurement on a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\033[K{what}")

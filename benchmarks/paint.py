@@ -26,7 +26,7 @@ from tests.browser.visits import Windows, chromium
 SECONDS: Final = 1.0
 """Maximum median time to a page's first contentful paint."""
 CROWD: Final = Crowd(bots=100, games=84)
-"""The store's first bots and games. These games are really played, so each can be watched."""
+"""The store's first bots and games. These games are actually played, so each can be watched."""
 _SIZES: Final = ("phone", "desktop")
 Times = dict[str, dict[str, list[float]]]
 """Seconds to the first paint, by page and size."""

@@ -22,7 +22,7 @@ _TIMEOUT_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class RunningArena:
-    """An arena whose house bots play."""
+    """An arena whose house bots are playing."""
 
     store: Store
     environment: dict[str, str]  # for its commands and its site
@@ -61,7 +61,7 @@ def run_site(environment: dict[str, str]) -> Iterator[tuple[int, str]]:
 
 
 def exit_on_sigterm() -> None:
-    """Make SIGTERM end this program like Ctrl-C, so that it leaves nothing behind."""
+    """Make SIGTERM end this program as Ctrl-C does, so that it leaves nothing behind."""
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
@@ -93,7 +93,7 @@ def _running(
 
 
 def _address_of(site: "subprocess.Popen[str]") -> str | None:
-    """Return the address of a started site once it serves, or None if it has exited.
+    """Return the address of a started site once it is serving, or None if it has exited.
 
     After that, the site's log is read and discarded, so that the site never waits for a reader.
     """

@@ -77,7 +77,7 @@ def print_report(machine: Mapping[str, str], summaries: Sequence[Summary]) -> No
     for section, members in groupby(summaries, lambda summary: summary.figure.section):
         table = Table(title=section, box=box.SIMPLE_HEAD, title_justify="left")
         table.add_column("", width=58)
-        for heading in ("median", "least", "most"):
+        for heading in ("median", "minimum", "maximum"):
             table.add_column(heading, justify="right", width=8)
         table.add_column("unit", width=7)
         table.add_column("goal", width=11)

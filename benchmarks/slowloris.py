@@ -68,7 +68,7 @@ def main() -> int:
         "--requests",
         type=int,
         default=100,
-        help="requests of the visitor in each phase (default: %(default)s)",
+        help="requests by the visitor in each phase (default: %(default)s)",
     )
     wanted = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

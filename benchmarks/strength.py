@@ -103,7 +103,7 @@ def main() -> None:
     if unknown := sorted(set(given.bots) - set(names)):
         parser.error(f"no sample bot is called {unknown[0]}: the sample bots are {', '.join(names)}")
     if alone := [bot for bot in given.bots if given.against == [bot]]:
-        parser.error(f"{alone[0]} has no opponent: name another bot after --against")
+        parser.error(f"{alone[0]} has no opponent: specify another bot after --against")
     if given.deals < 2:  # noqa: PLR2004 - one deal has no standard deviation
         parser.error("--deals must be 2 or more")
     with ProcessPoolExecutor() as pool:

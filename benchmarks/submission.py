@@ -91,10 +91,10 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
     )
     if done.returncode:
         sys.exit(f"{name} was rejected: exit code {done.returncode}, {done.stdout}")
-    told: dict[str, Any] = json.loads(done.stdout)
+    submission: dict[str, Any] = json.loads(done.stdout)
     wait_until(lambda: _played(store, name), f"a rated game of {name}")
     rated = time.time() - begun
-    stages = {stage: datetime.fromisoformat(told[stage]).timestamp() - begun for stage in _STAGES}
+    stages = {stage: datetime.fromisoformat(submission[stage]).timestamp() - begun for stage in _STAGES}
     journey = Journey(target.name, stages, rated)
     print(journey, flush=True)
     return journey

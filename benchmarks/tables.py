@@ -42,7 +42,7 @@ class BotOutput(NamedTuple):
 
     @property
     def steady(self) -> tuple[OutputLine, OutputLine]:
-        """The first and the last line from the time in which the bot was only playing.
+        """The first and the last line that the bot printed while it was only playing.
 
         Raises ValueError if it did not play for long enough.
         """

@@ -1,7 +1,7 @@
 """Measure the processor time that a visitor takes from the ladder: ``python -m benchmarks.visitors``.
 
 Starts an arena and its site. Visitors open the front page, the leaderboard and a game in progress in turn,
-and request news of the game like the viewer's script. The arena itself does no additional work for visitors,
+and poll the game for updates like the viewer's script. The arena itself does no additional work for visitors,
 so their only cost to the ladder is the time of the site's process.
 """
 
@@ -22,9 +22,9 @@ from benchmarks.served import cpu_of
 
 _VISITORS: Final = 20
 _ASKS: Final = 5
-"""Requests for news of a game before a visitor goes to another page."""
+"""Requests for updates of a game before a visitor goes to another page."""
 _ASK_SECONDS: Final = 4.0
-"""Seconds between two requests for news, as in web/static/polling.js."""
+"""Seconds between two requests for updates, as in web/static/polling.js."""
 _WARM_SECONDS: Final = 4 * _ASK_SECONDS
 """Time to open every page once, because a process compiles each template at its first use."""
 

@@ -1,4 +1,4 @@
-"""A bare echo over gRPC, and tables in the same processes: they compare the cost of the wire and of the work.
+"""A bare echo over gRPC, and tables in the same processes, to compare the costs of the wire and of the work.
 
 The servers use ``grpc.aio`` under uvloop, with one socket per stream, like the referee. The clients use
 ``grpc.aio`` under asyncio, like the SDK.
@@ -227,28 +227,28 @@ async def call_tables(_: Shape, sockets: Sequence[str], meter: Meter, ready: Rea
 Side = Callable[[Any, Sequence[str], Meter, Ready], Coroutine[Any, Any, None]]
 
 
-def run_side(side: Side, what: object, sockets: Sequence[str], meter: Meter, mouth: Connection) -> None:
+def run_side(side: Side, what: object, sockets: Sequence[str], meter: Meter, sender: Connection) -> None:
     """Run one side in this process. Send None when the side is ready, and its usage at the end."""
     run = uvloop.run if side in {serve_echo, serve_tables} else asyncio.run
-    run(side(what, sockets, meter, lambda: mouth.send(None)))
-    mouth.send(meter.used())
+    run(side(what, sockets, meter, lambda: sender.send(None)))
+    sender.send(meter.used())
 
 
 class _Child:
     """One side in its own process."""
 
     def __init__(self, side: Side, what: object, sockets: Sequence[str], count: int) -> None:
-        self._ear, mouth = _SPAWN.Pipe(duplex=False)
+        self._receiver, sender = _SPAWN.Pipe(duplex=False)
         meter = Meter(_WARM_UP * len(sockets), count * len(sockets))
-        arguments = (side, what, sockets, meter, mouth)
+        arguments = (side, what, sockets, meter, sender)
         self._process = _SPAWN.Process(target=run_side, args=arguments, daemon=True)
         self._process.start()
-        mouth.close()
-        self._ear.recv()
+        sender.close()
+        self._receiver.recv()
 
     def used(self) -> Used:
         """Wait for the end of the process and return its usage."""
-        used: Used = self._ear.recv()
+        used: Used = self._receiver.recv()
         self._process.join()
         return used
 

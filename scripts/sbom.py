@@ -141,7 +141,7 @@ def main(folder: Path, images: Iterable[str]) -> None:
         client = docker.from_env()
         client.ping()
     except DockerException:
-        print("SKIPPED SBOMs of images: no Docker engine answers", file=sys.stderr)
+        print("SKIPPED SBOMs of images: no Docker engine is responding", file=sys.stderr)
         return
     for name in images:
         try:

@@ -1,4 +1,4 @@
-"""The benchmarks' bot: plays its first card, and reports its CPU time on stderr at intervals.
+"""The benchmarks' bot: plays its first card, and reports its CPU time on stderr at regular intervals.
 
 Each line has an event, the number of decisions so far, the CPU seconds so far, and the time of a monotonic
 clock that all processes of the machine share.

@@ -115,7 +115,7 @@ def _measure(
 
 
 def _newcomer(usual_deals: int, seed: int) -> float:
-    """Return the newest bot's number of games ``_NEWCOMER_MATCHES`` matches after it entered a ladder."""
+    """Return how many games a newcomer has ``_NEWCOMER_MATCHES`` matches after it entered a ladder."""
     dice = random.Random(f"newcomer {seed}")  # noqa: S311 - must be reproducible
     newcomer = _NEWCOMER_AMONG - 1
     season = Season(range(newcomer), even(_NEWCOMER_AMONG, dice).play, usual_deals, dice)

@@ -29,7 +29,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def kendall(values: Mapping[int, float], truth: Sequence[float]) -> float:
-    """Return Kendall's τ of an order and the true one: agreeing minus disagreeing pairs, per pair."""
+    """Return Kendall's τ between an order and the true one: agreeing minus disagreeing pairs, per pair."""
     bots = sorted(values)
     signs = [
         _sign(values[bot] - values[other]) * _sign(truth[bot] - truth[other])

@@ -47,7 +47,7 @@ class Population:
 
     name: str
     skills: Skills
-    # A bot's advantage over another in addition to its strength, for styles that beat each other in a circle.
+    # A bot's advantage over another in addition to its strength, for styles that beat each other cyclically.
     edge: Callable[[int, int], float]
     # Plays a game of bots, given by seat; returns their places.
     play: Callable[[Sequence[int], random.Random], tuple[int, ...]]
@@ -78,8 +78,8 @@ def populations(count: int, seed: int) -> tuple[Population, ...]:
     return (
         weighers(count),
         even(count, dice),
-        _synthetic("families", _scaled(_families(count, dice), _EVEN)),
-        _synthetic("skewed", _scaled([dice.expovariate(1) for _ in range(count)], _STEEP)),
+        _synthetic("families", _scale(_families(count, dice), _EVEN)),
+        _synthetic("skewed", _scale([dice.expovariate(1) for _ in range(count)], _STEEP)),
         _synthetic("specialists", _specialists(count, dice)),
         _circles(count, dice),
     )
@@ -87,7 +87,7 @@ def populations(count: int, seed: int) -> tuple[Population, ...]:
 
 def even(count: int, dice: random.Random) -> Population:
     """Return bots with normally distributed strengths."""
-    return _synthetic("even", _scaled(_normal(count, dice), _EVEN))
+    return _synthetic("even", _scale(_draw_normal(count, dice), _EVEN))
 
 
 def weighers(count: int) -> Population:
@@ -134,7 +134,7 @@ def _no_edge(_bot: int, _other: int) -> float:
     return 0.0
 
 
-def _scaled(raw: Sequence[float], spread: Mapping[int, float]) -> Skills:
+def _scale(raw: Sequence[float], spread: Mapping[int, float]) -> Skills:
     mean = math.fsum(raw) / len(raw)
     deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in raw) / len(raw))
     return {
@@ -143,20 +143,20 @@ def _scaled(raw: Sequence[float], spread: Mapping[int, float]) -> Skills:
     }
 
 
-def _normal(count: int, dice: random.Random) -> list[float]:
+def _draw_normal(count: int, dice: random.Random) -> list[float]:
     return [dice.gauss(0, 1) for _ in range(count)]
 
 
 def _families(count: int, dice: random.Random) -> list[float]:
     """Return strengths of families of five bots that are nearly equal."""
-    centres = _normal((count + 4) // 5, dice)
+    centres = _draw_normal((count + 4) // 5, dice)
     return [centres[bot // 5] + dice.gauss(0, 0.1) for bot in range(count)]
 
 
 def _specialists(count: int, dice: random.Random) -> Skills:
-    """Return strengths. Those for two players correlate with the others by only 0.8, as for the weighers."""
-    common, duels = _normal(count, dice), _normal(count, dice)
-    apart = {
+    """Return strengths. Those for two players have a correlation of 0.8 with the others, as with weighers."""
+    common, duels = _draw_normal(count, dice), _draw_normal(count, dice)
+    raw_strengths = {
         2: [0.8 * base + 0.6 * own for base, own in zip(common, duels, strict=True)],
         **{
             players: [0.98 * base + 0.2 * dice.gauss(0, 1) for base in common]
@@ -164,11 +164,11 @@ def _specialists(count: int, dice: random.Random) -> Skills:
             if players > SIZES[0]
         },
     }
-    return {players: _scaled(raw, _EVEN)[players] for players, raw in apart.items()}
+    return {players: _scale(raw, _EVEN)[players] for players, raw in raw_strengths.items()}
 
 
 def _circles(count: int, dice: random.Random) -> Population:
     """Return bots on a circle of styles. Each bot has an advantage over the styles behind its own."""
     styles = [dice.uniform(0, math.tau) for _ in range(count)]
-    skills = _scaled(_normal(count, dice), _STEEP)
+    skills = _scale(_draw_normal(count, dice), _STEEP)
     return _synthetic("circles", skills, lambda bot, other: 0.2 * math.sin(styles[bot] - styles[other]))

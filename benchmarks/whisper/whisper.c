@@ -25,12 +25,12 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-enum { MOST = 1024, NAMES = 6, LINES = 16, PIPES = 1100, CHILDREN = 40 };
+enum { MAX_BITS = 1024, NAMES = 6, LINES = 16, PIPES = 1100, CHILDREN = 40 };
 
 static double start, period;
 static int slots, width, slot;
-static unsigned char bits[MOST];
-static long seen[MOST];
+static unsigned char bits[MAX_BITS];
+static long seen[MAX_BITS];
 
 static double now(void) {
     struct timespec t;
@@ -73,7 +73,7 @@ static void map_lines(void) {
     (void)*(other = map + (1 << 19));
 }
 
-/* The same with lines of the page of zeros, which the kernel maps wherever memory has been read but not written. */
+/* The same with lines of the zero page, which the kernel maps wherever memory has been read but not written. */
 
 static void map_zeros(void) {
     volatile char *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -104,9 +104,9 @@ static uint64_t ticks(volatile char *p) {
     return __rdtscp(&core) - before;
 }
 
-/* Return a number of ticks between the time of a load from the nearest cache and that of a load from memory, measured
+/* Return a threshold in ticks, halfway between a load from the nearest cache and a load from memory, both measured
    with a line that only this process uses. */
-static uint64_t limit(void) {
+static uint64_t threshold(void) {
     static volatile char own[64] __attribute__((aligned(64)));
     static uint64_t known;
     if (known) return known;
@@ -121,7 +121,7 @@ static uint64_t limit(void) {
 }
 
 static void hear_lines(void) {
-    uint64_t most = limit();
+    uint64_t near = threshold();
     for (;;) {
         for (int k = 0; k < width; k++) _mm_clflush((void *)line[k]);
         _mm_mfence();
@@ -129,14 +129,14 @@ static void hear_lines(void) {
         if (now() >= at(1)) return;
         for (int n = 0; n < width; n++) {
             int k = (n * 5 + 3) % width;
-            if (ticks(line[k]) < most) seen[k] = 1;
+            if (ticks(line[k]) < near) seen[k] = 1;
         }
     }
 }
 
-/* Missing names: if a folder has no file of a name, the kernel remembers that for all containers. */
+/* Negative dentries: if a folder has no file with a given name, the kernel caches that for all containers. */
 
-static double look(int k, int n) {
+static double lookup(int k, int n) {
     char path[96];
     /* The start is in the name, so that no earlier run has looked for this name. */
     snprintf(path, sizeof path, "/usr/bin/%.0f-%d-%d-%d", start * 1000, slot, k, n);
@@ -148,7 +148,7 @@ static double look(int k, int n) {
 static void say_names(void) {
     for (int k = 0; k < width; k++)
         for (int n = 0; n < NAMES; n++)
-            if (bits[k]) look(k, n);
+            if (bits[k]) lookup(k, n);
 }
 
 static void hear_names(void) {
@@ -156,13 +156,13 @@ static void hear_names(void) {
     for (int k = 0; k < width; k++) {
         double least = 1e9, t;
         for (int n = 0; n < NAMES; n++)
-            if ((t = look(k, n)) < least) least = t;
+            if ((t = lookup(k, n)) < least) least = t;
         seen[k] = -least;
     }
 }
 
 /* The other channels send a one by working in the first half of a slot, and a zero by working in the second. The
-   receiver compares the halves, so it needs no limit, and slow changes of the host's load cancel out. */
+   receiver compares the halves, so it needs no threshold, and slow changes of the host's load cancel out. */
 
 static void (*begin)(void), (*end)(void);
 static long (*count)(double);
@@ -185,7 +185,7 @@ static void hear_halves(void) {
 
 /* Inode numbers of pipes: one counter for the host, from which each core takes 1,024 at a time. */
 
-static unsigned newest(void) {
+static unsigned latest_inode(void) {
     unsigned most = 0;
     struct stat about;
     for (int n = 0, ends[2]; n < PIPES; n++) {
@@ -199,13 +199,13 @@ static unsigned newest(void) {
 }
 
 static void take_numbers(void) {
-    for (int n = 0; n < 3; n++) newest();
+    for (int n = 0; n < 3; n++) latest_inode();
 }
 
 static long numbers_taken(double until) {
     static unsigned before;
     await(until);
-    unsigned taken = newest(), since = taken - before;
+    unsigned taken = latest_inode(), since = taken - before;
     before = taken;
     return since;
 }
@@ -285,7 +285,7 @@ static void use_preemptions(void) { begin = spin, end = stop, count = preemption
 
 static void use_moves(void) { begin = spin, end = stop, count = moves; }
 
-/* A core's own caches, and the way to memory. The sender reads more memory than fits into any cache. */
+/* A core's own caches, and the path to memory. The sender reads more memory than fits into any cache. */
 
 enum { LINE = 64, OWN = 512 << 10, SWEPT = 64 << 20 };
 
@@ -310,12 +310,12 @@ static void sweep(void) {
         for (int n = 0;; n = (n + LINE) % SWEPT) (void)area[n];
 }
 
-static long driven_out(double until) {
-    uint64_t most = limit();
+static long evictions(double until) {
+    uint64_t near = threshold();
     long far = 0, times = 0;
     for (; now() < at(until); times++) {
         for (int n = 0, next = 0; n < OWN / LINE; n++) {
-            far += ticks(area + next) > most;
+            far += ticks(area + next) > near;
             next = *(volatile int *)(area + next);
         }
         usleep(500);
@@ -337,7 +337,7 @@ static long latency(double until) {
 
 static void use_caches(void) {
     map_area();
-    begin = sweep, end = stop, count = driven_out;
+    begin = sweep, end = stop, count = evictions;
 }
 
 static void use_memory(void) {
@@ -351,8 +351,8 @@ static double duration(void (*act)(void)) {
     return nanoseconds() - before;
 }
 
-/* Table of futexes: processes with only one thread share it, and waking takes longer if another process waits in the
-   same bucket of the table. */
+/* Futex hash table: processes with only one thread share it, and waking takes longer if another process waits in the
+   same bucket. */
 
 static int word[2048], *woken;
 
