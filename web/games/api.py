@@ -30,7 +30,7 @@ class Game:
         number: The game's position in the order in which games were rated, from 1.
         players: Number of players.
         variants: Names of the variants in play.
-        ended: End of the game.
+        ended: End of the match.
         rated: Whether the game counts. Games with a disqualified bot don't.
         replay: The address of the replay.
         seats: The seats, in order.

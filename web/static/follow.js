@@ -1,5 +1,5 @@
 // Follows a submission: at each event, fetches this page again and replaces the parts that changed.
-// Events report stages and games immediately. If events are blocked, the page is polled instead, which is slower.
+// Events report stages and games immediately. The page is also polled, in case events are blocked.
 
 import { refresh } from "./fresh.js";
 
@@ -8,34 +8,34 @@ const follow = document.querySelector("[data-follow]");
 const status = document.querySelector("[data-status]");
 let source = null;
 let timer = 0;
-let asking = false;
+let fetching = false;
 let again = false;
 
 // The page's state: the current sentence, whether the submission is over, and whether everything arrived.
-function said() {
+function lineState() {
   return document.querySelector('[data-live="line"]').dataset;
 }
 
-async function look() {
-  const before = said().now;
+async function refreshPage() {
+  const before = lineState().now;
   const page = await refresh();
   follow.toggleAttribute("data-cut", !page);
   if (!page) return;
   document.title = page.title;
-  if (said().now !== before) status.textContent = said().now;
+  if (lineState().now !== before) status.textContent = lineState().now;
 }
 
-// Fetches the page, but only once at a time: calls during a fetch cause one more afterwards.
+// Fetches the page, but only once at a time: calls during a fetch trigger one more fetch afterwards.
 async function update() {
-  again = asking;
-  if (asking) return;
-  asking = true;
+  again = fetching;
+  if (fetching) return;
+  fetching = true;
   try {
-    await look();
+    await refreshPage();
   } catch {
     follow.toggleAttribute("data-cut", true);
   }
-  asking = false;
+  fetching = false;
   if (again) await update();
 }
 
@@ -48,19 +48,19 @@ function listen() {
   });
 }
 
-function goOn() {
+function schedule() {
   clearTimeout(timer);
-  if ("over" in said()) source?.close();
+  if ("over" in lineState()) source?.close();
   else listen();
-  if (!("last" in said())) timer = setTimeout(tick, EVERY_MILLIS);
+  if (!("last" in lineState())) timer = setTimeout(tick, EVERY_MILLIS);
 }
 
 async function tick() {
   clearTimeout(timer);
-  if (document.hidden || "last" in said()) return;
+  if (document.hidden || "last" in lineState()) return;
   await update();
-  goOn();
+  schedule();
 }
 
 document.addEventListener("visibilitychange", tick);
-goOn();
+schedule();

@@ -28,20 +28,20 @@ function show(text, url) {
     fresh.classList.toggle("moved", moved);
     before.replaceWith(fresh);
     document.title = page.title;
-    if (moved) tell(fresh);
+    if (moved) announce(fresh);
   }
   follow();
 }
 
-function tell(fresh) {
+function announce(fresh) {
   const parts = ["turn", "news"].map((id) => fresh.querySelector(`#${id}`)?.textContent.trim() ?? "");
   announcement.textContent = parts.reverse().join(" ");
   if (fresh.dataset.state === "decide") fresh.querySelector(".pick:is(button), .pick input")?.focus({ preventScroll: true });
 }
 
-async function ask(url, options = {}) {
-  const answer = await fetch(url, { cache: "no-store", ...options });
-  show(await answer.text(), answer.url);
+async function load(url, options = {}) {
+  const response = await fetch(url, { cache: "no-store", ...options });
+  show(await response.text(), response.url);
 }
 
 // While the bots decide or the table is not ready, poll often; otherwise report occasionally that the person
@@ -50,16 +50,16 @@ function follow() {
   clearTimeout(timer);
   const { state } = table().dataset;
   if (state === "over") return;
-  timer = setTimeout(look, MILLIS[state]);
+  timer = setTimeout(pollTable, MILLIS[state]);
 }
 
-async function look() {
+async function pollTable() {
   const { state, step } = table().dataset;
   try {
-    if (state === "wait" || state === "queue") await ask(step ? `${location.pathname}?after=${step}` : location.pathname);
+    if (state === "wait" || state === "queue") await load(step ? `${location.pathname}?after=${step}` : location.pathname);
     else {
-      const answer = await fetch(location.pathname, { cache: "no-store" });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const response = await fetch(location.pathname, { cache: "no-store" });
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
       // The game may have ended elsewhere: in another tab, or because the arena stopped.
       const fresh = page.getElementById("table");
       if (fresh?.dataset.step !== step || fresh.dataset.state !== state) location.reload();
@@ -78,7 +78,7 @@ document.addEventListener("submit", async (event) => {
   form.querySelector("fieldset").disabled = true;
   clearTimeout(timer);
   try {
-    await ask(form.action, { method: "POST", body });
+    await load(form.action, { method: "POST", body });
   } catch {
     location.reload();
   }

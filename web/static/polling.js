@@ -2,22 +2,22 @@
 
 const EVERY_MILLIS = 4000;
 
-/** Call `look` repeatedly until it returns true. An error, such as an unreachable site, doesn't stop this. */
-export function poll(look) {
+/** Call `check` repeatedly until it returns true. An error, such as an unreachable site, doesn't stop the polling. */
+export function poll(check) {
   let timer = 0;
-  let asking = false;
+  let checking = false;
   let over = false;
 
   async function tick() {
     clearTimeout(timer);
-    if (document.hidden || asking || over) return;
-    asking = true;
+    if (document.hidden || checking || over) return;
+    checking = true;
     try {
-      over = await look();
+      over = await check();
     } catch {
       // The site can't be reached at the moment.
     } finally {
-      asking = false;
+      checking = false;
       timer = setTimeout(tick, EVERY_MILLIS);
     }
   }

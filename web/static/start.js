@@ -1,5 +1,5 @@
 // The editor in which a bot is written, checked and submitted. The browser stores the language, the bot's name and,
-// until it is reset, the text of each language, which all tabs of this page show.
+// until it is reset, the code in each language. All tabs of this page show the stored code.
 
 import { edit } from "./editor.js";
 import { localise } from "./times.js";
@@ -10,18 +10,18 @@ const { bot, kind, check, submit } = form.elements;
 const refused = form.querySelector("[data-refusal]");
 const sources = new Map(Array.from(form.querySelectorAll("textarea"), (area) => [area.dataset.kind, area]));
 
-const kept = (name) => `kaiten-start-${name}`;
+const storageKey = (name) => `kaiten-start-${name}`;
 
 // If storage is full or blocked, the input lasts only as long as the page.
-function keep(name, text) {
+function save(name, text) {
   try {
-    localStorage.setItem(kept(name), text);
+    localStorage.setItem(storageKey(name), text);
   } catch {}
 }
 
 function stored(name) {
   try {
-    return localStorage.getItem(kept(name));
+    return localStorage.getItem(storageKey(name));
   } catch {
     return null;
   }
@@ -29,7 +29,7 @@ function stored(name) {
 
 const host = form.querySelector("[data-editor]");
 const description = document.querySelector("#keys").textContent; // ids don't work inside the editor
-const editor = edit(host, { label: "Source", description, change: (text) => keep(kind.value, text) });
+const editor = edit(host, { label: "Source", description, change: (text) => save(kind.value, text) });
 
 function show() {
   editor.show(stored(kind.value) ?? sources.get(kind.value).value, kind.value);
@@ -63,7 +63,7 @@ const checked = document.querySelector("[data-checked]");
 const failed = checked.querySelector("[data-failed]");
 let source = null;
 
-/** Offer to go to the line of the code that the verdict names. */
+/** Offer to go to the line of code that the verdict mentions. */
 function showLine() {
   const [, number] = checked.querySelector('[data-part="end"]').textContent.match(/\bbot\.(?:py, line |js:)(\d+)/) ?? [];
   failed.hidden = !number;
@@ -73,17 +73,17 @@ function showLine() {
 
 /** Show a check's progress and verdict, which are parts of its page. */
 async function showCheck(address) {
-  const answer = await fetch(address, { cache: "no-store" });
-  if (!answer.ok || source?.address !== address) return;
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const response = await fetch(address, { cache: "no-store" });
+  if (!response.ok || source?.address !== address) return;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
   localise(page);
   for (const place of checked.querySelectorAll("[data-part]")) {
     place.replaceChildren(...page.querySelector(`[data-live="${place.dataset.part}"]`).childNodes);
   }
   showLine();
-  const said = page.querySelector('[data-live="line"]').dataset.now;
+  const sentence = page.querySelector('[data-live="line"]').dataset.now;
   const status = checked.querySelector("[data-status]");
-  if (status.textContent !== said) status.textContent = said;
+  if (status.textContent !== sentence) status.textContent = sentence;
 }
 
 /** Follow a check to its end. The browser reconnects automatically; the link leads to the check's own page. */
@@ -105,9 +105,9 @@ form.addEventListener("submit", (event) => {
   if (submit) send(false); // the button is missing if the visitor isn't logged in
 });
 check?.addEventListener("click", () => form.reportValidity() && send(true));
-bot.addEventListener("input", () => keep("bot", bot.value));
+bot.addEventListener("input", () => save("bot", bot.value));
 kind.addEventListener("change", () => {
-  keep("language", kind.value);
+  save("language", kind.value);
   show();
   refuse();
 });
@@ -115,14 +115,14 @@ form.querySelector("[data-again]").addEventListener("click", () => {
   const isChanged = editor.text !== sources.get(kind.value).value;
   if (isChanged && !confirm("Replace your code with the example? This can't be undone.")) return;
   try {
-    localStorage.removeItem(kept(kind.value));
+    localStorage.removeItem(storageKey(kind.value));
   } catch {}
   show();
   editor.focus();
 });
 // Show what another tab of this page stored. Otherwise the next input here would overwrite it.
 addEventListener("storage", ({ key }) => {
-  if (key === kept(kind.value)) show();
+  if (key === storageKey(kind.value)) show();
 });
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) show();

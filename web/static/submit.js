@@ -5,7 +5,7 @@ import { address, inUnit, put, refusal, sha256, showRefusal, size, unitOf } from
 const form = document.querySelector("[data-kinds]");
 const kinds = JSON.parse(form.dataset.kinds);
 const { bot, file, note, submit } = form.elements;
-const [about, refused, sending, told] = ["about", "refusal", "sending", "told"].map((name) => form.querySelector(`[data-${name}]`));
+const [about, refused, sending, uploadStatus] = ["about", "refusal", "sending", "upload-status"].map((name) => form.querySelector(`[data-${name}]`));
 const progress = form.querySelector("progress");
 const cancel = form.querySelector("[data-cancel]");
 
@@ -14,7 +14,7 @@ function kindOf(name) {
   return kinds.find(({ suffixes }) => suffixes.some((suffix) => name.toLowerCase().endsWith(suffix))) ?? kinds.at(-1);
 }
 
-function trouble(chosen) {
+function problem(chosen) {
   const { most } = kindOf(chosen.name);
   if (!chosen.size) return "This file is empty.";
   return chosen.size > most ? `This file is ${size(chosen.size)}; the limit is ${size(most)}.` : "";
@@ -22,8 +22,8 @@ function trouble(chosen) {
 
 function describe() {
   const chosen = file.files[0];
-  file.setCustomValidity(chosen ? trouble(chosen) : "");
-  about.textContent = chosen ? `${kindOf(chosen.name).title}, ${size(chosen.size)}. ${trouble(chosen)}` : "";
+  file.setCustomValidity(chosen ? problem(chosen) : "");
+  about.textContent = chosen ? `${kindOf(chosen.name).title}, ${size(chosen.size)}. ${problem(chosen)}` : "";
 }
 
 function refuse(...texts) {
@@ -31,27 +31,27 @@ function refuse(...texts) {
 }
 
 // Switches between the fields and the progress of an upload.
-function turn(isSending) {
+function showSending(isSending) {
   sending.hidden = !isSending;
   submit.hidden = isSending;
   for (const field of [bot, file, note]) field.disabled = isSending;
   progress.removeAttribute("value");
-  told.textContent = "Preparing…";
+  uploadStatus.textContent = "Preparing…";
   cancel.disabled = false;
   (isSending ? cancel : submit).focus();
-  (isSending ? addEventListener : removeEventListener)("beforeunload", stay);
+  (isSending ? addEventListener : removeEventListener)("beforeunload", preventUnload);
 }
 
-function stay(event) {
+function preventUnload(event) {
   event.preventDefault();
 }
 
-function tell(loaded, total) {
+function showProgress(loaded, total) {
   const unit = unitOf(total);
   progress.max = total;
   progress.value = loaded;
   cancel.disabled = loaded === total;
-  told.textContent =
+  uploadStatus.textContent =
     loaded < total
       ? `${inUnit(loaded, unit)} of ${size(total)}, ${Math.floor((100 * loaded) / total)}%`
       : `All ${size(total)} sent; the arena is storing the file.`;
@@ -60,7 +60,7 @@ function tell(loaded, total) {
 async function send(chosen, signal) {
   const { kind } = kindOf(chosen.name);
   const where = address(bot.value, { kind, note: note.value, digest: await sha256(chosen) });
-  const { status, body } = await put(where, chosen, { signal, onProgress: tell });
+  const { status, body } = await put(where, chosen, { signal, onProgress: showProgress });
   if (status === 201) return body.id;
   refuse(...refusal(status, body));
   return null;
@@ -71,18 +71,18 @@ async function attempt() {
   let id = null;
   cancel.onclick = () => stop.abort();
   refuse();
-  turn(true);
+  showSending(true);
   try {
     id = await send(file.files[0], stop.signal);
   } catch {
     if (stop.signal.aborted) refuse("Upload cancelled. Nothing was stored.");
     else refuse("The upload failed.", "The connection was lost, or the file has changed since you chose it. Choose it again and resubmit.");
   }
-  turn(false);
+  showSending(false);
   if (id) location.assign(`/submissions/${id}`);
 }
 
-function take(transfer) {
+function accept(transfer) {
   const folder = Array.from(transfer.items, (item) => item.webkitGetAsEntry?.()).some((entry) => entry?.isDirectory);
   if (file.disabled) return;
   refuse();
@@ -114,7 +114,7 @@ document.addEventListener("drop", (event) => {
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
   form.toggleAttribute("data-over", false);
-  take(event.dataTransfer);
+  accept(event.dataTransfer);
 });
 describe();
 submit.disabled = form.hasAttribute("data-closed");

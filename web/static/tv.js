@@ -18,8 +18,8 @@ function leave(millis, retry = RETRY_MILLIS) {
     const mine = leaving;
     try {
       const { href } = document.getElementById("next-show");
-      const answer = await fetch(href, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MILLIS) });
-      if (answer.ok && leaving === mine) return location.replace(answer.url);
+      const response = await fetch(href, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MILLIS) });
+      if (response.ok && leaving === mine) return location.replace(response.url);
     } catch {
       // The site can't be reached at the moment.
     }

@@ -1,7 +1,7 @@
 // Sends a file as a request's body and reports progress, which fetch can't do.
 
 // Don't load larger files into memory just to hash them.
-const LARGEST_HASHED = 64 * 1024 * 1024;
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 const UNITS = ["bytes", "KiB", "MiB"];
 
@@ -22,7 +22,7 @@ export function size(bytes) {
 
 // Returns a file's SHA-256, or null. Browsers hash only on pages served over HTTPS or from this machine.
 export async function sha256(file) {
-  if (!globalThis.crypto?.subtle || file.size > LARGEST_HASHED) return null;
+  if (!globalThis.crypto?.subtle || file.size > MAX_HASHED_BYTES) return null;
   const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

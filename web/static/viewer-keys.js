@@ -1,7 +1,7 @@
 // The viewer's keys, and the dialog that explains them and switches them off.
 
 const SETTING = "kaiten-keys";
-const OF_A_SLIDER = ["ArrowLeft", "ArrowRight", "Home", "End"];
+const SLIDER_KEYS = ["ArrowLeft", "ArrowRight", "Home", "End"];
 
 const dialog = document.getElementById("keys");
 const switchBox = document.getElementById("keys-on");
@@ -25,7 +25,7 @@ function isElsewhere(event) {
   const withModifier = event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph"));
   if (event.defaultPrevented || event.isComposing || withModifier) return true;
   const focused = event.target;
-  if (focused.matches("input[type=range]")) return OF_A_SLIDER.includes(event.key);
+  if (focused.matches("input[type=range]")) return SLIDER_KEYS.includes(event.key);
   if (focused.matches("input, select, textarea") || focused.isContentEditable) return true;
   return event.key === " " && focused.matches("button, summary");
 }

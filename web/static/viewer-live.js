@@ -4,13 +4,13 @@
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";
 import { say } from "./viewer-share.js";
-import { takeUp } from "./viewer.js";
+import { addFrames } from "./viewer.js";
 
 const match = document.querySelector("[data-match]").dataset.match;
 const state = () => document.querySelector('[data-live="state"]');
 
 /** Add new events below the table and on the scale. */
-function grow(page) {
+function addEvents(page) {
   const moments = document.getElementById("moments-so-far");
   const all = page.querySelector("#moments-so-far");
   moments?.append(...[...(all?.children ?? [])].slice(moments.children.length));
@@ -34,10 +34,10 @@ function end(words, label, href) {
   document.getElementById("film").dispatchEvent(new Event("gone"));
 }
 
-/** The page is gone: ask whether the match has ended or failed. Other answers, such as a proxy's, are ignored. */
+/** The page is gone: ask whether the match has ended or failed. Other responses, such as a proxy's, are ignored. */
 async function ended() {
-  const answer = await fetch(state().dataset.facts, { cache: "no-store" });
-  const { state: matchState, game, status } = await answer.json();
+  const response = await fetch(state().dataset.facts, { cache: "no-store" });
+  const { state: matchState, game, status } = await response.json();
   const isOver = matchState === "done";
   const hasFailed = !isOver && (game === null || status === 404);
   if (isOver) end("This match is over.", "Watch the replay from here");
@@ -55,7 +55,7 @@ poll(async () => {
     return true;
   }
   if (now.frames !== before.frames) {
-    await takeUp(() => grow(page));
+    await addFrames(() => addEvents(page));
     say(state().textContent.trim());
   }
   return false;

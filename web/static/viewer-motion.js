@@ -3,13 +3,13 @@
 const MILLIS = { pick: 180, reveal: 420, pass: 750 };
 const GATHERED = 0.75;
 
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** True if the visitor prefers reduced motion. */
-export const isCalm = () => calm.matches;
+export const prefersReducedMotion = () => reducedMotion.matches;
 
-/** Record where everything is, before the next frame is drawn. */
-export function look(film) {
+/** Record the positions of all cards before the next frame is drawn. */
+export function recordPositions(film) {
   const seats = [...film.querySelectorAll("[data-seat]")].map((section) => ({
     hand: section.querySelector(".hand").getBoundingClientRect(),
     picked: boxes(section.querySelectorAll(".hand .picked")),
@@ -21,15 +21,15 @@ export function look(film) {
 
 /** Animate one step forward, from the recorded places to the current ones. */
 export function move(film, seen, stage, direction, speed) {
-  if (calm.matches) return;
+  if (reducedMotion.matches) return;
   const duration = MILLIS[stage] / speed;
   if (stage === "pick") lift(film, duration);
   if (stage === "reveal") reveal(film, seen, duration);
   if (stage === "pass") pass(film, seen, direction, duration);
 }
 
-/** Finish running animations. */
-export function settle(film) {
+/** Cancel running animations. */
+export function cancelAnimations(film) {
   for (const animation of film.getAnimations({ subtree: true })) animation.cancel();
 }
 
@@ -115,12 +115,12 @@ function gather(hand, timing) {
 function steps(path, to) {
   const lengths = path.slice(1).map((point, number) => Math.hypot(point.x - path[number].x, point.y - path[number].y));
   const total = lengths.reduce((sum, length) => sum + length, 0) || 1;
-  let gone = 0;
+  let covered = 0;
   return path.map((point, number) => {
-    gone += number ? lengths[number - 1] : 0;
+    covered += number ? lengths[number - 1] : 0;
     const isEnd = number === 0 || number === path.length - 1;
     return {
-      offset: Math.min(1, gone / total),
+      offset: Math.min(1, covered / total),
       transform: `translate(${point.x - to.x}px, ${point.y - to.y}px) scale(${isEnd ? 1 : GATHERED})`,
     };
   });

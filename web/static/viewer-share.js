@@ -7,35 +7,35 @@ const announcement = document.getElementById("announcement");
 const notice = document.getElementById("notice");
 let shown = 0;
 
-/** Announce to screen readers. */
+/** Announce a text to screen readers. */
 export function say(text) {
   announcement.textContent = text;
 }
 
 export async function copy(what, text) {
-  const done = await written(text);
+  const done = await writeClipboard(text);
   notice.textContent = done ? WORDS[what] : "The browser doesn't allow copying. Select the text instead.";
   clearTimeout(shown);
   shown = setTimeout(() => notice.replaceChildren(), SHOWN_MILLIS);
 }
 
-/** Activate the copy buttons. Each names its text in `texts`. */
+/** Activate the copy buttons. The `data-copy` of each is a key of `texts`. */
 export function offerCopies(texts) {
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.addEventListener("click", () => copy(button.dataset.copy, texts[button.dataset.copy]()));
   }
 }
 
-async function written(text) {
+async function writeClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return writtenTheOldWay(text); // without HTTPS there is no clipboard to write to
+    return writeClipboardFallback(text); // without HTTPS there is no clipboard to write to
   }
 }
 
-function writtenTheOldWay(text) {
+function writeClipboardFallback(text) {
   const area = document.createElement("textarea");
   const focused = document.activeElement;
   area.value = text;

@@ -5,8 +5,8 @@ import { poll } from "./polling.js";
 
 poll(async () => {
   if (await refresh()) return false;
-  const answer = await fetch(location.href, { method: "HEAD", cache: "no-store", redirect: "manual" });
-  const ready = answer.type === "opaqueredirect";
+  const response = await fetch(location.href, { method: "HEAD", cache: "no-store", redirect: "manual" });
+  const ready = response.type === "opaqueredirect";
   if (ready) location.reload();
   return ready;
 });

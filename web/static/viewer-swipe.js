@@ -1,7 +1,7 @@
 // Steps by swiping over the table: left for forward, right for back.
 
-const LEAST_PIXELS = 40;
-const FLATTEST = 2; // minimum ratio of a swipe's width to its height; other movements scroll
+const MIN_PIXELS = 40;
+const MIN_RATIO = 2; // minimum ratio of a swipe's width to its height; other movements scroll
 
 export function onSwipe(film, go) {
   let start = null;
@@ -18,7 +18,7 @@ export function onSwipe(film, go) {
     const { clientX, clientY } = event.changedTouches[0];
     const [across, along] = [clientX - start.clientX, clientY - start.clientY];
     start = null;
-    if (Math.abs(across) < Math.max(LEAST_PIXELS, FLATTEST * Math.abs(along))) return;
+    if (Math.abs(across) < Math.max(MIN_PIXELS, MIN_RATIO * Math.abs(along))) return;
     go(across < 0 ? "next" : "previous");
   });
 }

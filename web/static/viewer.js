@@ -2,7 +2,7 @@
 
 import { addressOf, draw, frameOf, waysFrom, whereIs } from "./viewer-draw.js";
 import { listen } from "./viewer-keys.js";
-import { isCalm, look, move, settle } from "./viewer-motion.js";
+import { cancelAnimations, move, prefersReducedMotion, recordPositions } from "./viewer-motion.js";
 import { onSwipe } from "./viewer-swipe.js";
 import { poll } from "./polling.js";
 import { copy, offerCopies, say } from "./viewer-share.js";
@@ -36,9 +36,9 @@ const here = () => addressOf(film.dataset.base, frame(), data.view);
 async function framesOf(view) {
   const kept = loaded;
   if (!kept.has(view)) {
-    const answer = await fetch(`${film.dataset.frames}?view=${view}`);
-    if (!answer.ok) throw Object.assign(new Error(`${answer.url}: ${answer.status}`), { gone: answer.status === 404 });
-    kept.set(view, await answer.json());
+    const response = await fetch(`${film.dataset.frames}?view=${view}`);
+    if (!response.ok) throw Object.assign(new Error(`${response.url}: ${response.status}`), { gone: response.status === 404 });
+    kept.set(view, await response.json());
   }
   return kept.get(view);
 }
@@ -46,8 +46,8 @@ async function framesOf(view) {
 /** Show a frame. If it is the next one, animate the changes. */
 function show(to) {
   if (to === undefined || to === index) return;
-  settle(film);
-  const seen = to === index + 1 ? look(film) : null;
+  cancelAnimations(film);
+  const seen = to === index + 1 ? recordPositions(film) : null;
   index = to;
   draw(data, index);
   if (seen) {
@@ -100,7 +100,7 @@ async function choose(view) {
     return;
   }
   data = frames;
-  settle(film);
+  cancelAnimations(film);
   draw(data, index);
   changed();
 }
@@ -203,7 +203,7 @@ const ACTIONS = {
  * Add the newly disclosed part of a running game. The current frame stays, except that playback continues from the
  * last frame to the new ones. `between` updates the page around the frames.
  */
-export async function takeUp(between) {
+export async function addFrames(between) {
   loaded = new Map();
   if (!data) {
     between(); // the frames are still being fetched
@@ -212,7 +212,7 @@ export async function takeUp(between) {
   const more = await framesOf(data.view);
   if (more.view !== data.view) {
     // Another view has been chosen since.
-    await takeUp(between);
+    await addFrames(between);
     return;
   }
   const sawAll = index === data.frames.length - 1 && more.frames.length > data.frames.length;
@@ -237,7 +237,7 @@ function begin(frames) {
   for (const control of document.querySelectorAll(".scripted:disabled, .scripted :disabled")) control.disabled = false;
   film.dataset.ready = "";
   if (isSmall) speed.value = SMALL_SPEED;
-  if (isTelevision || ((isSmall || location.hash === "#autoplay") && !isCalm())) play();
+  if (isTelevision || ((isSmall || location.hash === "#autoplay") && !prefersReducedMotion())) play();
 }
 
 /** Fetch the frames, and retry until it succeeds. Until then every step loads a page, as without scripts. */
