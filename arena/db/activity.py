@@ -71,14 +71,14 @@ class Workload:
     running: tuple[OpenMatch, ...]  # oldest first
     quarantined: int  # number of matches
     hours: tuple[HourOfGames, ...]  # oldest first; the last one is the current, incomplete hour
-    last_game: datetime | None  # end of the newest rated game, UTC, or None
+    last_game: datetime | None  # end of the latest rated game, UTC, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostStatus:
     """A host's sandbox controls, and the missing ones that its operator accepts."""
 
-    report: HostReport  # the newest one
+    report: HostReport  # the latest one
     accepted: frozenset[str]  # names of the missing controls that were accepted when the report was made
 
     @property
@@ -90,7 +90,7 @@ class HostStatus:
 _HIGHLIGHT_DAYS: Final = 2
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-_HOST_NAME: Final = 64
+_MAX_HOST_NAME_LENGTH: Final = 64
 """The column's width; longer host names are truncated."""
 
 
@@ -148,7 +148,7 @@ class ActivityRepository(Repository):
 
     def record_host(self, report: HostReport, accepted: Collection[str]) -> None:
         """Replace a host's report. ``accepted`` are the missing controls that its operator accepted."""
-        host = report.host[:_HOST_NAME]
+        host = report.host[:_MAX_HOST_NAME_LENGTH]
         with self._transactions.write() as connection:
             row = {
                 "host": host,

@@ -24,11 +24,11 @@ from arena.protocol.analysis import COSTLY, AnalysedDecision, Analysis
 from arena.protocol.decoding import prepared
 
 _HIGHLIGHT_DAYS: Final = 2
-_NEWEST: Final = 500
-"""Number of newest games to consider; older ones are analysed only if they are remarkable."""
+_LATEST_GAMES: Final = 500
+"""Number of latest games to consider; older ones are analysed only if they are remarkable."""
 
 
-_COSTLY: Final = 200
+_MAX_COSTLY_DECISIONS: Final = 200
 """Number of a version's costly decisions to consider."""
 
 
@@ -63,12 +63,12 @@ class Analyses(Repository):
     def wanted(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
         """Return the replay of the game to analyse next, as JSON text, or None.
 
-        Prefers a remarkable game of the last few days, otherwise one of the newest. Skips games that this
+        Prefers a remarkable game of the last few days, otherwise one of the latest. Skips games that this
         version of the analyst has analysed, and ids in ``without``.
         """
         with self._transactions.read() as connection:
             remarkable = [each.game for each in fold.newest(connection, _HIGHLIGHT_DAYS)]
-            newest = select(GameRow.number).order_by(GameRow.number.desc()).limit(_NEWEST)
+            newest = select(GameRow.number).order_by(GameRow.number.desc()).limit(_LATEST_GAMES)
             known = exists().where(
                 AnalysisRow.game_number == GameRow.number,
                 AnalysisRow.analyst == analyst,
@@ -104,7 +104,7 @@ class Analyses(Repository):
                     document=packed(analysis),
                 )
             )
-            if rows := list(_costly(connection, number, analysis)):
+            if rows := list(_costly_rows(connection, number, analysis)):
                 connection.execute(insert(CostlyDecisionRow), rows)
             return True
 
@@ -119,7 +119,7 @@ class Analyses(Repository):
         return None if document is None else unpacked(document)
 
     def costly(self, bot: str, version: int) -> tuple[CostlyDecision, ...]:
-        """Return the costly decisions of a version in its newest analysed games, the costliest first.
+        """Return the costly decisions of a version in its latest analysed games, the costliest first.
 
         The cost doesn't grow with the number of games.
         """
@@ -131,7 +131,7 @@ class Analyses(Repository):
                 .join(BotRow, BotRow.id == BotVersionRow.bot_id)
                 .where(BotRow.name == bot, BotVersionRow.number == version)
                 .order_by(CostlyDecisionRow.game_number.desc())
-                .limit(_COSTLY)
+                .limit(_MAX_COSTLY_DECISIONS)
             )
             rows = connection.execute(newest).all()
         found = [from_row(CostlyDecision, row) for row in rows]
@@ -144,7 +144,7 @@ def remove(connection: Connection, games: Sequence[int] | Select[int]) -> None:
         connection.execute(delete(table).where(table.game_number.in_(games)))
 
 
-def _costly(connection: Connection, number: int, analysis: Analysis) -> Iterator[dict[str, object]]:
+def _costly_rows(connection: Connection, number: int, analysis: Analysis) -> Iterator[dict[str, object]]:
     seats = select(GameSeatRow.seat, GameSeatRow.version_id).where(GameSeatRow.game_number == number)
     versions = {row.seat: row.version_id for row in connection.execute(seats)}
     for made in analysis.decisions:
@@ -204,7 +204,7 @@ class Puzzles(Repository):
                 connection.execute(update(PuzzleRow).where(PuzzleRow.day == day).values(values))
 
     def newest(self, today: date, limit: int) -> tuple[date, ...]:
-        """Return the days up to today that have a puzzle, the newest first."""
+        """Return the days up to today that have a puzzle, latest first."""
         with self._transactions.read() as connection:
             days = (
                 select(PuzzleRow.day)

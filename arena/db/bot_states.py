@@ -48,7 +48,7 @@ class BotStates(Repository):
         written to the audit log. Raises NoSuchVersion or VersionGone.
         """
         with self._transactions.write() as connection:
-            changed = _play_version(connection, _lock(connection, name), number, at)
+            changed = _activate_version(connection, _lock(connection, name), number, at)
             audit.record(connection, entry if changed else None)
             return changed
 
@@ -59,7 +59,7 @@ class BotStates(Repository):
         """
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
-            return _play_version(connection, bot, bot.playing, at)
+            return _activate_version(connection, bot, bot.playing, at)
 
     def retire(self, name: str, at: datetime, entry: NewAuditEntry | None = None) -> bool:
         """Take a bot off the ladder; return False if it is already retired.
@@ -99,7 +99,7 @@ class BotStates(Repository):
             bot = _lock(connection, name)
             if bot.state != BotState.BENCHED:
                 raise WrongState(f"{name} is {bot.state}, not benched")
-            _play_version(connection, bot, bot.playing, at)
+            _activate_version(connection, bot, bot.playing, at)
             audit.record(connection, entry)
 
     def disqualify(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
@@ -185,16 +185,16 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
         ).one_or_none()
         if bot is None:
             continue
-        last = _last_taken_over(connection, version, bot.forgiven)
+        last = _recent_takeovers(connection, version, bot.forgiven)
         if keeps_failing(last):
-            _write(connection, bot.id, BotState.BENCHED, benching_reason(last, trouble), at)
+            _write_state(connection, bot.id, BotState.BENCHED, benching_reason(last, trouble), at)
             benched[bot.id] = bot.name
     if benched:
         ladder.mark_changed(connection, BotRow.id.in_(benched))
     return list(benched.values())
 
 
-def _play_version(connection: Connection, bot: Row[Any], number: int, at: datetime) -> bool:
+def _activate_version(connection: Connection, bot: Row[Any], number: int, at: datetime) -> bool:
     version = connection.execute(
         select(BotVersionRow.gone).where(BotVersionRow.bot_id == bot.id, BotVersionRow.number == number)
     ).one_or_none()
@@ -239,13 +239,13 @@ def _find(connection: Connection, name: str, *, disqualified: bool | None = None
 
 
 def _set_state(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
-    """Write a bot's state and the reason for it."""
-    _write(connection, bot, state, why, at)
+    """Write a bot's state and the reason for it, and mark the bot as changed."""
+    _write_state(connection, bot, state, why, at)
     ladder.mark_changed(connection, BotRow.id == bot)
 
 
-def _write(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
-    """Write only the state, and notify the author of a benched or disqualified bot."""
+def _write_state(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
+    """Write a bot's state, and notify the author if it is benched or disqualified."""
     row = connection.execute(
         update(BotRow)
         .where(BotRow.id == bot)
@@ -258,7 +258,7 @@ def _write(connection: Connection, bot: int, state: BotState, why: str | None, a
         )
 
 
-def _last_taken_over(connection: Connection, version: int, since: datetime | None) -> list[bool]:
+def _recent_takeovers(connection: Connection, version: int, since: datetime | None) -> list[bool]:
     """Return for each of a version's last games, oldest first, whether the stand-in finished it.
 
     Games that ended before ``since`` are left out.
@@ -279,6 +279,6 @@ def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
         .where(or_(BotVersionRow.bot_id == bot.id, SubmissionRow.bot == bot.name))
         .with_for_update(of=MatchRow)  # so that none of them starts at the same time
     )
-    struck = list(connection.execute(its).scalars())
-    connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(struck)))
-    connection.execute(delete(MatchRow).where(MatchRow.id.in_(struck)))
+    deleted = list(connection.execute(its).scalars())
+    connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(deleted)))
+    connection.execute(delete(MatchRow).where(MatchRow.id.in_(deleted)))

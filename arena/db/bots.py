@@ -48,7 +48,7 @@ class KnownBot:
     name: str
     author: str
     house: bool  # whether it is a house bot
-    account: int | None  # the owner's id; None without one
+    account: int | None  # the owner's id, or None
     playing: int  # number of the active version
     newest: int  # the highest version number
     state: BotState
@@ -59,8 +59,8 @@ class KnownBot:
     def is_of(self, author: str, account: int | None) -> bool:
         """Return True if the bot belongs to this author and account.
 
-        A bot that an operator added may have no account even if its author has one. In that case the author's
-        name is enough, because no one else can register it.
+        A bot that an operator added may have no account even if its author has one. In that case, the
+        author's name is enough, because no one else can register it.
         """
         return not self.house and self.author == author and self.account in {None, account}
 
@@ -99,7 +99,7 @@ class NewVersion:
     house: bool  # whether it is a house bot
     source: str  # image id, or the bot's folder
     created: datetime  # UTC
-    account: int | None = None  # the owner's id; None without one
+    account: int | None = None  # the owner's id, or None
     note: str = ""  # by its author
     size: int | None = None  # bytes of the submitted file, if any
     sha256: str | None = None  # of that file, hexadecimal
@@ -114,7 +114,7 @@ class Bots(Repository):
             return find(connection, name)
 
     def find_in_any_case(self, name: str) -> KnownBot | None:
-        """Return the bot with this name, else one whose name differs only in case, or None.
+        """Return the bot with this name, otherwise one whose name differs only in case, or None.
 
         Only old names can differ only in case (:mod:`arena.db.names`).
         """
@@ -260,7 +260,7 @@ class Bots(Repository):
             return tuple(from_row(HouseVersion, row) for row in rows)
 
     def record_house_versions(self, *, gone: Collection[int], back: Collection[int], at: datetime) -> None:
-        """Record which versions of house bots, by id, have lost their source or have it back."""
+        """Record which versions of house bots, by id, have lost or regained their source."""
         if not gone and not back:
             return
         with self._transactions.write() as connection:

@@ -2,7 +2,7 @@
 
 They cover the games that count for ratings; games with a disqualified bot don't. Updates and rebuilds
 give the same counts. Counting takes about a millisecond per game, so a rebuild counts most games
-without the ladder lock (:func:`fold`), and under the lock only the games added since (:func:`rebuild`).
+without the ladder lock (:func:`fold`), and only those added since then under the lock (:func:`rebuild`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -39,7 +39,7 @@ class NewChallenge:
     """A challenge to add."""
 
     id: str  # at most 40 characters
-    account: int  # who requests it
+    account: int  # id of the account that requests it
     version: int  # id of the challenging version; it plays in every match
     matches: tuple[NewMatch, ...]  # in the order of play; all have the same deals
 
@@ -64,7 +64,7 @@ class KnownChallenge:
 
     number: int  # its position among all challenges
     id: str
-    account: int  # who requested it
+    account: int  # id of the account that requested it
     bot: str  # name of the challenging bot
     version: int  # its number
     created: datetime  # UTC
@@ -128,7 +128,7 @@ class Challenges(Repository):
             return None if row is None else _known(connection, [row])[0]
 
     def newest(self, account: int, before: int | None = None, limit: int = 20) -> tuple[KnownChallenge, ...]:
-        """Return an account's challenges, newest first, with a smaller number than ``before``."""
+        """Return an account's challenges with numbers below ``before``, newest first."""
         wanted = (
             _challenges()
             .where(ChallengeRow.account_id == account)
@@ -189,7 +189,7 @@ def _open(connection: Connection, account: int) -> int:
 
 
 def is_open(connection: Connection, number: int | None) -> bool:
-    """Return True if a challenge's match waits or runs; False if ``number`` is None."""
+    """Return True if a match of a challenge is waiting or running; False if ``number`` is None."""
     its = select(MatchRow.id).where(text(OPEN), MatchRow.challenge_number == number).limit(1)
     return number is not None and connection.execute(its).scalar_one_or_none() is not None
 

@@ -1,7 +1,7 @@
-"""The coordinator lock: only one coordinator with containers per database may have it.
+"""The coordinator lock: only one coordinator with containers per database may hold it.
 
-It is released when its holder ends: on PostgreSQL it is an advisory lock of a session, on SQLite a lock on a
-file next to the database. PostgreSQL notices within 20 s that a session's host is lost.
+It is released when its holder exits. On PostgreSQL, it is a session's advisory lock; on SQLite, it is a lock
+on a file next to the database. PostgreSQL notices within 20 s that a session's host is lost.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ class CoordinatorLock(Protocol):
     """The lock of one database. Not thread-safe."""
 
     def take(self) -> bool:
-        """Take the lock, or check that this process still has it; return True if it does.
+        """Take the lock, or check that this process still holds it; return True if it does.
 
         If it was lost, for example because the server restarted, try to take it again. Raises
         DatabaseUnavailable.

@@ -192,7 +192,7 @@ class Credentials(Repository):
             values["account_id"] = values.pop("account")
             added = insert(ApiTokenRow).values(values).returning(*ApiTokenRow.__table__.columns)
             row = connection.execute(added).one()
-            _forget_invalid(connection, new)
+            _delete_invalid(connection, new)
             audit.record(connection, entry)
             return from_row(KnownToken, row)
 
@@ -250,7 +250,7 @@ def lock_account(connection: Connection, account: int, password: str | None) -> 
         raise CredentialsChanged("the password has just been changed: use the new one")
 
 
-def _forget_invalid(connection: Connection, new: NewApiToken) -> None:
+def _delete_invalid(connection: Connection, new: NewApiToken) -> None:
     """Delete the account's invalid tokens except the newest ones."""
     invalid = (
         select(ApiTokenRow.id)

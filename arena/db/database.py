@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 _READ_ONLY: Final = "25006"
 _CONNECTION_LOST: Final = frozenset({"25P03", "25P04", "42501"})
-"""SQLSTATEs that the driver misclassifies: the server ended the session, or rights are missing."""
+"""SQLSTATEs that the driver misclassifies: the server ended the session, or permissions are missing."""
 
 _WRONG_VALUE: Final = "22"
 """The SQLSTATE class whose messages quote the value."""
@@ -100,7 +100,7 @@ _TIMEOUTS = {
 """Connection parameters for PostgreSQL that a URL may override, in seconds; ``tcp_user_timeout`` is in
 milliseconds. Without them, a connection to a lost host hangs for a quarter of an hour."""
 
-_COMMON: dict[str, Any] = {
+_COMMON_OPTIONS: dict[str, Any] = {
     # Together more than the 40 threads of a web process, so that no thread waits for a connection.
     "pool_size": 10,
     "max_overflow": 40,
@@ -109,14 +109,14 @@ _COMMON: dict[str, Any] = {
 }
 
 
-_ADDRESSES = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
+_SUPPORTED_URLS = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
 _DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"})
 _SECRETS = ("password", "sslpassword")
 """PostgreSQL's secret query parameters."""
 
 
 class Transactions(Protocol):
-    """Opens repositories' transactions: new ones (:class:`Database`), or an :class:`OpenTransaction`."""
+    """Opens transactions for repositories (:class:`Database`), or reuses one (:class:`OpenTransaction`)."""
 
     def read(self) -> AbstractContextManager[Connection]:
         """Read in a transaction."""
@@ -189,7 +189,8 @@ class Database:
         """Write in one transaction in which migrations may change tables.
 
         SQLite can change a table's constraints only by replacing the table, so its foreign keys are checked
-        at the end. Raises as :meth:`write`, and IntegrityError if a foreign key refers to no row.
+        at the end. Raises the same errors as :meth:`write`, and IntegrityError if a foreign key refers to no
+        row.
         """
         engine = self._writer.execution_options(replaces_tables=self.is_sqlite)
         try:
@@ -295,11 +296,11 @@ def _address(url: str) -> URL:
     if address is None or "@" in (address.host or ""):
         # Never show an invalid URL: it may contain a password anywhere.
         raise StoreError(
-            f"the database's URL is invalid: {_ADDRESSES}. In a user name or password, write @ as %40, "
+            f"the database's URL is invalid: {_SUPPORTED_URLS}. In a user name or password, write @ as %40, "
             "/ as %2F and : as %3A"
         )
     if address.drivername not in _DRIVERS:
-        raise StoreError(f"{_redacted(address)} is not supported: {_ADDRESSES}")
+        raise StoreError(f"{_redacted(address)} is not supported: {_SUPPORTED_URLS}")
     return address
 
 
@@ -312,14 +313,16 @@ def _file_of(address: URL) -> Path | None:
     if address.get_backend_name() != "sqlite":
         return None
     if address.database in {None, "", ":memory:"}:
-        raise StoreError(f"an SQLite database in memory would be lost when the program ends: {_ADDRESSES}")
+        raise StoreError(
+            f"an SQLite database in memory would be lost when the program ends: {_SUPPORTED_URLS}"
+        )
     return Path(address.database or "")
 
 
 def _postgresql(address: URL) -> Engine:
-    """Create an engine that treats a silent server as unreachable."""
-    patience = {name: value for name, value in _TIMEOUTS.items() if name not in address.query}
-    return create_engine(address, connect_args=patience, pool_pre_ping=True, **_COMMON)
+    """Create an engine that treats an unresponsive server as unreachable."""
+    timeouts = {name: value for name, value in _TIMEOUTS.items() if name not in address.query}
+    return create_engine(address, connect_args=timeouts, pool_pre_ping=True, **_COMMON_OPTIONS)
 
 
 def _sqlite(address: URL, file: Path) -> Engine:
@@ -328,7 +331,7 @@ def _sqlite(address: URL, file: Path) -> Engine:
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or choose another database")
     _create_as_folder_owner(file)
-    engine = create_engine(address, connect_args={"timeout": _LOCKED_SECONDS}, **_COMMON)
+    engine = create_engine(address, connect_args={"timeout": _LOCKED_SECONDS}, **_COMMON_OPTIONS)
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine
@@ -385,21 +388,21 @@ def _on_begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-_SECONDS: Final = 10.0
-"""Time limit for the integrity check at startup: enough for some gigabytes."""
+_INTEGRITY_SECONDS: Final = 10.0
+"""Time limit for the integrity check at startup: enough for a few gigabytes."""
 
-_STEPS: Final = 10_000
+_PROGRESS_INSTRUCTIONS: Final = 10_000
 """SQLite VM instructions between two readings of the clock: a millisecond or less."""
 
 
-def check_integrity(connection: Connection, url: str, seconds: float = _SECONDS) -> None:
+def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRITY_SECONDS) -> None:
     """Check the integrity of an SQLite file within a time limit.
 
     Raises DatabaseDamaged if the part that was read is damaged.
     """
     end = time.monotonic() + seconds
     file: Any = connection.connection.driver_connection
-    file.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    file.set_progress_handler(lambda: time.monotonic() > end, _PROGRESS_INSTRUCTIONS)
     try:
         problems = connection.execute(text("PRAGMA quick_check(1)")).scalars().all()
     except OperationalError as error:

@@ -1,4 +1,4 @@
-"""Consistent snapshots of all rows of a store while others write, and loading them."""
+"""Consistent snapshots of all rows of a store while others are writing, and loading them."""
 
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -65,15 +65,17 @@ def row_check(table: Table, columns: Sequence[str]) -> Callable[[Rows], None]:
     The function raises ValueError. It checks a whole column at a time, which is several times as fast as
     checking each value.
     """
-    held = [(name, _may_be_missing(table.columns[name]), _check_of(table.columns[name])) for name in columns]
+    checks = [
+        (name, _may_be_missing(table.columns[name]), _check_of(table.columns[name])) for name in columns
+    ]
 
     def check(rows: Rows) -> None:
         for length in set(map(len, rows)):
-            if length != len(held):
-                raise ValueError(f"a row of {table.name} has {length} values instead of {len(held)}")
-        for values, (name, optional, was_loaded) in zip(zip(*rows, strict=True), held, strict=bool(rows)):
+            if length != len(checks):
+                raise ValueError(f"a row of {table.name} has {length} values instead of {len(checks)}")
+        for values, (name, optional, fits) in zip(zip(*rows, strict=True), checks, strict=bool(rows)):
             present = [value for value in values if value is not None]
-            if not (was_loaded(present) and (optional or len(present) == len(values))):
+            if not (fits(present) and (optional or len(present) == len(values))):
                 raise ValueError(f"a row of {table.name} has an invalid {name}")
 
     return check
@@ -88,36 +90,36 @@ def _check_of(column: Column[Any]) -> ColumnCheck:
     if isinstance(kind, String):
         most = math.inf if kind.length is None else kind.length
         return lambda values: (
-            _are(str, values) and all(len(value) <= most and "\0" not in value for value in values)
+            _all_are(str, values) and all(len(value) <= most and "\0" not in value for value in values)
         )
-    return next(was_loaded for of, was_loaded in _CHECKS if isinstance(kind, of))
+    return next(fits for of, fits in _CHECK_BY_TYPE if isinstance(kind, of))
 
 
-def _are(kind: type, values: Sequence[Any]) -> bool:
+def _all_are(kind: type, values: Sequence[Any]) -> bool:
     return set(map(type, values)) <= {kind}
 
 
-def _are_below(most: int, values: Sequence[Any]) -> bool:
-    return _are(int, values) and -most < min(values, default=0) and max(values, default=0) < most
+def _all_below(most: int, values: Sequence[Any]) -> bool:
+    return _all_are(int, values) and -most < min(values, default=0) and max(values, default=0) < most
 
 
 def _is_list(value: object) -> bool:
     return isinstance(value, list) and all(type(each) in (int, str) for each in value)
 
 
-_CHECKS: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], ColumnCheck], ...]] = (
-    (Boolean, partial(_are, bool)),
+_CHECK_BY_TYPE: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], ColumnCheck], ...]] = (
+    (Boolean, partial(_all_are, bool)),
     # INTEGER: the type in a table reflected from SQLite, which has only one type of integers.
-    ((BigInteger, INTEGER), partial(_are_below, _MAX_INTEGER)),
-    (Integer, partial(_are_below, _MAX_SMALL)),
-    ((Float, Double), lambda values: _are(float, values) and all(map(math.isfinite, values))),
+    ((BigInteger, INTEGER), partial(_all_below, _MAX_INTEGER)),
+    (Integer, partial(_all_below, _MAX_SMALL)),
+    ((Float, Double), lambda values: _all_are(float, values) and all(map(math.isfinite, values))),
     (DateTime, lambda values: all(isinstance(each, datetime) and each.tzinfo is not None for each in values)),
-    (LargeBinary, partial(_are, bytes)),
+    (LargeBinary, partial(_all_are, bytes)),
     (JSON, lambda values: all(map(_is_list, values))),
 )
 
 
-def _numbered(connection: Connection, number: InstrumentedAttribute[int]) -> int | None:
+def _gapless_count(connection: Connection, number: InstrumentedAttribute[int]) -> int | None:
     """Return the number of rows, or None if they aren't numbered from 1 without gaps."""
     first, last = func.coalesce(func.min(number), 1), func.coalesce(func.max(number), 0)
     found = connection.execute(select(first, last, func.count(number))).one()
@@ -171,7 +173,10 @@ class Snapshot:
         """
         connection = self._connection
         ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
-        if ladder != (_numbered(connection, RatingEventRow.number), _numbered(connection, GameRow.number)):
+        if ladder != (
+            _gapless_count(connection, RatingEventRow.number),
+            _gapless_count(connection, GameRow.number),
+        ):
             raise ValueError("the ladder's counts differ from its log")
         joined = OpenTransaction(connection)
         for players in LISTS:
@@ -195,7 +200,7 @@ class Snapshot:
 
 @contextmanager
 def snapshot(database: Database) -> Iterator[Snapshot]:
-    """Yield the store's present content. It stays the same within the context, without blocking writers.
+    """Yield the store's current content. It stays the same within the context, without blocking writers.
 
     Raises DatabaseChanged, DatabaseDamaged or DatabaseUnavailable.
     """
@@ -240,7 +245,7 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
         _fill(url, revision, tables, entry)
         return
     remove_unfinished(url)
-    part = _part(file)
+    part = _partial_file(file)
     try:
         _fill(f"sqlite:///{part}", revision, tables, entry)
         sync(part)
@@ -263,16 +268,16 @@ def remove_unfinished(url: str) -> None:
     """Remove the files that a killed :func:`load` left."""
     if (file := sqlite_file(url)) is not None:
         for end in ("", "-wal", "-shm", "-journal"):
-            _part(file).with_name(f"{_part(file).name}{end}").unlink(missing_ok=True)
+            _partial_file(file).with_name(f"{_partial_file(file).name}{end}").unlink(missing_ok=True)
 
 
-def _part(file: Path) -> Path:
+def _partial_file(file: Path) -> Path:
     return file.with_name(f"{file.name}.restoring")
 
 
 def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAuditEntry) -> None:
     """Fill a database in one transaction."""
-    with closing(Database(url)) as database, _refused(), database.migrate() as connection:
+    with closing(Database(url)) as database, _as_value_error(), database.migrate() as connection:
         _check_no_tables(connection, database.url)
         upgrade(connection, revision)
         made = MetaData()
@@ -281,7 +286,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
             raise ValueError(f"the tables differ from those of revision {revision}")
         for table in reversed(made.sorted_tables):
             connection.execute(table.delete())  # the migrations write a few rows themselves
-        with _references_checked_at_the_end(connection, made):
+        with _deferred_references(connection, made):
             for table in made.sorted_tables:
                 _fill_table(connection, table, tables[table.name])
         upgrade(connection)
@@ -291,8 +296,8 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 
 @contextmanager
-def _references_checked_at_the_end(connection: Connection, made: MetaData) -> Iterator[None]:
-    """Check foreign keys after the last row: on PostgreSQL, checking each row takes half of the time."""
+def _deferred_references(connection: Connection, made: MetaData) -> Iterator[None]:
+    """Check foreign keys after the last row: on PostgreSQL, checking each row would take half of the time."""
     keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []
@@ -306,8 +311,8 @@ def _references_checked_at_the_end(connection: Connection, made: MetaData) -> It
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
-    """Turn the database's refusal of a row into a ValueError with the database's message."""
+def _as_value_error() -> Iterator[None]:
+    """Turn the database's rejection of a row into a ValueError with the database's message."""
     try:
         yield
     except StatementError as error:
@@ -324,7 +329,7 @@ def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None
         raise ValueError(f"the columns of {table.name} differ from those of its revision")
     count = 0
     check = row_check(table, rows.columns)
-    with _adder(connection, table, rows.columns) as add:
+    with _row_adder(connection, table, rows.columns) as add:
         for batch in rows.batches():
             check(batch)
             count += len(batch)
@@ -337,12 +342,12 @@ def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None
 
 
 @contextmanager
-def _adder(
+def _row_adder(
     connection: Connection, table: Table, columns: Sequence[str]
 ) -> Iterator[Callable[[Rows], object]]:
     """Yield a function that adds rows, like ``connection.execute(insert(table), …)`` but faster.
 
-    PostgreSQL may refuse rows only at the end.
+    PostgreSQL may not reject rows until the end.
     """
     dialect = connection.dialect
     quote = dialect.identifier_preparer.quote
@@ -358,7 +363,7 @@ def _adder(
         return [*zip(*values, strict=True)]
 
     if dialect.name == "postgresql":
-        with _copied(connection, f"COPY {target} FROM STDIN") as write:
+        with _copying(connection, f"COPY {target} FROM STDIN") as write:
 
             def add(rows: Rows) -> None:
                 for row in converted(rows):
@@ -371,7 +376,7 @@ def _adder(
 
 
 @contextmanager
-def _copied(connection: Connection, statement: str) -> Iterator[Callable[[Sequence[Any]], None]]:
+def _copying(connection: Connection, statement: str) -> Iterator[Callable[[Sequence[Any]], None]]:
     """Yield a function that COPYs a row to PostgreSQL. Its errors are converted to SQLAlchemy's."""
     dialect = connection.dialect
     errors = dialect.loaded_dbapi.Error

@@ -16,7 +16,7 @@ class BotTaken(StoreError):
 
 
 class CredentialsChanged(StoreError):
-    """The password or token that allowed this was replaced or revoked at the same time."""
+    """The password or token that allowed this has been replaced or revoked in the meantime."""
 
 
 class DatabaseChanged(StoreError):
@@ -40,7 +40,7 @@ class DatabaseNotEmpty(StoreError):
 
 
 class DatabaseInUse(StoreError):
-    """An older version of this program is running on the database, so its tables can't be migrated."""
+    """An older version of this program is using the database, so its tables can't be migrated."""
 
 
 class DatabaseOlder(StoreError):

@@ -39,14 +39,14 @@ def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], r
     old = {tuple(getattr(row, key) for key in keys): row._asdict() for row in stored}
     new = {tuple(row[key] for key in keys): row for row in rows}
     differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
-    if gone := [key for key in differing if key in old]:
+    if removed := [key for key in differing if key in old]:
         same = and_(*(table.c[key] == bindparam(f"of_{key}") for key in keys))
         connection.execute(
             delete(table).where(same),
-            [{f"of_{key}": value for key, value in zip(keys, each, strict=True)} for each in gone],
+            [{f"of_{key}": value for key, value in zip(keys, each, strict=True)} for each in removed],
         )
-    if come := [new[key] for key in differing if key in new]:
-        connection.execute(insert(table), come)
+    if added := [new[key] for key in differing if key in new]:
+        connection.execute(insert(table), added)
     return len(differing)
 
 

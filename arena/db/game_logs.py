@@ -38,7 +38,7 @@ class SeatLog:
     seat: int  # from 0
     bot: str
     version: int | None  # number; None for a submission
-    account: int | None  # the owner's id; None without one
+    account: int | None  # the owner's id, or None
     report: SeatReport  # of its sandbox over the whole match, with its stderr
 
 
@@ -57,7 +57,7 @@ class StoredGameLog:
 _NO_RECORD: Final = GameRecord(seed="0" * 32, steps=())
 
 
-def _game(table: Any, id_: str) -> Any:  # noqa: ANN401 - one of two tables; a statement of SQLAlchemy's
+def _game(table: Any, id_: str) -> Any:  # noqa: ANN401 - one of two tables; an SQLAlchemy statement
     return (
         select(
             table.match_id,
@@ -123,15 +123,17 @@ class GameLogs(Repository):
         """
         with self._transactions.read() as connection:
             matches = _due(connection, LOGS, before, limit)
-            quiet = {table: _without_notes(connection, table, matches) for table in (GameRow, UnratedGameRow)}
+            stripped = {
+                table: _without_notes(connection, table, matches) for table in (GameRow, UnratedGameRow)
+            }
         if not matches:
             return 0
         with self._transactions.write() as connection:
-            left = _take(connection, MatchRow.logs, matches)
+            left = _clear_flag(connection, MatchRow.logs, matches)
             connection.execute(
                 update(MatchSeatRow).where(MatchSeatRow.match_id.in_(left)).values(stderr=None)
             )
-            for table, records in quiet.items():
+            for table, records in stripped.items():
                 _write(connection, table, [row for row in records if row["of_match"] in left])
         return len(matches)
 
@@ -147,7 +149,7 @@ class GameLogs(Repository):
         if not matches:
             return 0
         with self._transactions.write() as connection:
-            left = _take(connection, MatchRow.replays, matches)
+            left = _clear_flag(connection, MatchRow.replays, matches)
             rows = [
                 {"game_number": number, "tally": card_counts.packed(tally)}
                 for match, number, tally in tallies
@@ -169,17 +171,17 @@ class GameLogs(Repository):
 
 def _due(connection: Connection, kept: str, before: datetime, limit: int) -> Sequence[str]:
     """Return the matches that ended before a time and still have this data, oldest first."""
-    on_its_way = (
+    is_in_progress = (
         exists()
         .where(MatchSeatRow.match_id == MatchRow.id)
         .where(SubmissionRow.number == MatchSeatRow.submission_number, text(IS_OPEN))
         .correlate(MatchRow)
     )
-    due = select(MatchRow.id).where(text(kept), MatchRow.ended < before, ~on_its_way)
+    due = select(MatchRow.id).where(text(kept), MatchRow.ended < before, ~is_in_progress)
     return connection.execute(due.order_by(MatchRow.ended).limit(limit)).scalars().all()
 
 
-def _take(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
+def _clear_flag(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
     """Clear this flag on the matches; return those on which no other process had cleared it."""
     taken = (
         update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False}).returning(MatchRow.id)
@@ -192,10 +194,10 @@ def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -
     rows = connection.execute(
         select(table.id, table.match_id, table.record).where(table.match_id.in_(matches))
     ).all()
-    quiet = ((row, _strip_notes(row.record)) for row in rows if row.record)
+    stripped = ((row, _strip_notes(row.record)) for row in rows if row.record)
     return [
-        {"of_game": row.id, "of_match": row.match_id, "quiet": record}
-        for row, record in quiet
+        {"of_game": row.id, "of_match": row.match_id, "stripped": record}
+        for row, record in stripped
         if record != row.record
     ]
 
@@ -211,7 +213,7 @@ def _strip_notes(record: bytes) -> bytes:
 
 def _write(connection: Connection, model: Any, records: Iterable[dict[str, Any]]) -> None:  # noqa: ANN401 - one of two tables
     table: Table = model.__table__
-    if rows := [{"of_game": each["of_game"], "quiet": each["quiet"]} for each in records]:
+    if rows := [{"of_game": each["of_game"], "stripped": each["stripped"]} for each in records]:
         connection.execute(
-            update(table).where(table.c.id == bindparam("of_game")).values(record=bindparam("quiet")), rows
+            update(table).where(table.c.id == bindparam("of_game")).values(record=bindparam("stripped")), rows
         )

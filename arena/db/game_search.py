@@ -34,7 +34,7 @@ class GameOrder(StrEnum):
     HIGHEST = "highest"
     """By the highest score of any seat, the highest first."""
     COMEBACK = "comeback"
-    """By how many points the winner trailed after two rounds, the most first; only if the winner did trail.
+    """By how many points the winner trailed after two rounds, the most first. Other games are left out.
 
     Seats that the stand-in took over don't count: they come last whatever their points.
     """
@@ -91,7 +91,7 @@ _VALUES: Final = {
 def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | None) -> tuple[range, bool]:
     """Return the numbers of the games to search, and whether older games may match as well.
 
-    They are the newest ``WINDOW`` numbers that are smaller than ``before`` and within the days of the filter.
+    They are the highest ``WINDOW`` numbers that are below ``before`` and within the days of the filter.
     """
     end: int = connection.execute(select(LadderRow.games)).scalar_one() + 1
     if before is not None:
@@ -137,7 +137,7 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
     rows: type[Base] = GameSeatRow
     # PostgreSQL doesn't conclude from the join that the seats are in the same range as the games.
     of_game = and_(
-        _here(), GameSeatRow.game_number >= searched.start, GameSeatRow.game_number < searched.stop
+        _same_game(), GameSeatRow.game_number >= searched.start, GameSeatRow.game_number < searched.stop
     )
     if order is GameOrder.UPSET:
         rows = HighlightRow
@@ -193,7 +193,9 @@ def _matching(connection: Connection, wanted: GameFilter, searched: range) -> li
         conditions.append(_of_game(_MARGIN) <= wanted.margin)
     if wanted.faults is not None:
         faulty = (
-            exists().where(_here(), or_(GameSeatRow.faults > 0, GameSeatRow.taken_over)).correlate(GameRow)
+            exists()
+            .where(_same_game(), or_(GameSeatRow.faults > 0, GameSeatRow.taken_over))
+            .correlate(GameRow)
         )
         conditions.append(faulty if wanted.faults else ~faulty)
     if wanted.since is not None:
@@ -206,13 +208,13 @@ def _matching(connection: Connection, wanted: GameFilter, searched: range) -> li
 def _played_by(connection: Connection, bots: ColumnElement[bool]) -> ColumnElement[bool]:
     versions = select(BotVersionRow.id).join(BotRow, BotRow.id == BotVersionRow.bot_id).where(bots)
     ids = connection.execute(versions).scalars().all()
-    return exists().where(_here(), GameSeatRow.version_id.in_(ids)).correlate(GameRow)
+    return exists().where(_same_game(), GameSeatRow.version_id.in_(ids)).correlate(GameRow)
 
 
-def _here() -> ColumnElement[bool]:
+def _same_game() -> ColumnElement[bool]:
     return GameSeatRow.game_number == GameRow.number
 
 
 def _of_game(value: ColumnElement[int]) -> ColumnElement[int]:
     """Return an aggregate of a game's seats."""
-    return select(value).where(_here()).correlate(GameRow).scalar_subquery()
+    return select(value).where(_same_game()).correlate(GameRow).scalar_subquery()

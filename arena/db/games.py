@@ -149,7 +149,7 @@ class GameRepository(Repository):
         bot: str | None = None,
         version: int | None = None,
     ) -> tuple[GameSummary, ...]:
-        """Return at most ``limit`` games, newest first, with a number smaller than ``before``.
+        """Return at most ``limit`` games with numbers below ``before``, newest first.
 
         ``bot`` limits them to a bot, and ``version`` to that version of it.
         """
@@ -194,7 +194,7 @@ class GameRepository(Repository):
     def closest_since(self, moment: datetime) -> GameSummary | None:
         """Return the game with the smallest margin of those that ended after a time, or None.
 
-        If several games share it, returns the newest. Only the newest ``DAY_WINDOW`` games are searched.
+        If several games share it, returns the latest. Only the newest ``DAY_WINDOW`` games are searched.
         """
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)

@@ -1,4 +1,4 @@
-"""The ranks that bots hold, recorded to notify the owners of bots that were overtaken."""
+"""The ranks that bots hold, recorded to notify the owners of bots that have been overtaken."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

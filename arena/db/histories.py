@@ -68,7 +68,7 @@ class VersionCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedGame:
-    """A recorded rated game, from one bot's view."""
+    """A recorded rated game, from one bot's point of view."""
 
     game: str  # its id
     number: int  # in the order of rating
@@ -123,7 +123,7 @@ class Histories(Repository):
     ) -> tuple[Opponent, ...]:
         """Return a page of a bot's opponents, with ratings from one list.
 
-        The bots with which it has played the most games come first, whatever the number of players.
+        The bots that it has met most often come first, whatever the number of players.
         """
         with self._transactions.read() as connection:
             rows = connection.execute(
@@ -140,7 +140,7 @@ class Histories(Repository):
             return tuple(from_row(Opponent, row, rating=Rating(row.mean, row.deviation)) for row in rows)
 
     def meetings(self, bots: Sequence[str]) -> dict[tuple[str, str], Meeting]:
-        """Return the records of these bots against each other, by names, without pairs that never met."""
+        """Return the records of these bots against each other, by name, without pairs that never met."""
         own, other = aliased(BotRow), aliased(BotRow)
         wanted = (
             select(own.name, other.name, MeetingRow.games, MeetingRow.ahead, MeetingRow.tied)
@@ -183,18 +183,20 @@ class Histories(Repository):
     def games(self, bot: str, wanted: WantedGames, before: int | None = None, limit: int = 20) -> FoundGames:
         """Return a page of a bot's games, newest first, with numbers smaller than ``before``."""
         with self._transactions.read() as connection:
-            look = limit + 1 if wanted.all else MAX_SEARCHED
+            max_rows = limit + 1 if wanted.all else MAX_SEARCHED
             rows = games.seats_of(
-                connection, bot, look, version=wanted.version, before=before, faulty=wanted.faulty is True
+                connection, bot, max_rows, version=wanted.version, before=before, faulty=wanted.faulty is True
             )
             numbers: list[int] = []
-            for number in _fitting(connection, [row for row in rows if _fits(row, wanted)], wanted):
+            for number in _matching_numbers(
+                connection, [row for row in rows if _matches(row, wanted)], wanted
+            ):
                 numbers.append(number)
                 if len(numbers) > limit:
                     break
             shown = numbers[:limit]
             summaries = games.by_number(connection, shown)
-            full = len(numbers) <= limit and len(rows) == look
+            full = len(numbers) <= limit and len(rows) == max_rows
             older = rows[-1].game_number if full else None
             return FoundGames(
                 games=tuple(summaries[number] for number in shown),
@@ -233,7 +235,7 @@ class Histories(Repository):
             )
 
 
-def _fits(row: Row[Any], wanted: WantedGames) -> bool:
+def _matches(row: Row[Any], wanted: WantedGames) -> bool:
     """Return True if the bot's own seat matches the filter."""
     return (
         wanted.place in {None, row.place}
@@ -243,17 +245,17 @@ def _fits(row: Row[Any], wanted: WantedGames) -> bool:
     )
 
 
-def _fitting(connection: Connection, rows: Sequence[Row[Any]], wanted: WantedGames) -> Iterator[int]:
+def _matching_numbers(connection: Connection, rows: Sequence[Row[Any]], wanted: WantedGames) -> Iterator[int]:
     """Yield the numbers of the games whose players and opponents match the filter too."""
     for first in range(0, len(rows), _BATCH):
         numbers = [row.game_number for row in rows[first : first + _BATCH]]
         if wanted.players is not None or wanted.opponent is not None:
-            fitting = frozenset(connection.execute(_played(numbers, wanted)).scalars())
+            fitting = frozenset(connection.execute(_matching_games(numbers, wanted)).scalars())
             numbers = [number for number in numbers if number in fitting]
         yield from numbers
 
 
-def _played(numbers: Sequence[int], wanted: WantedGames) -> Any:  # noqa: ANN401 - a statement
+def _matching_games(numbers: Sequence[int], wanted: WantedGames) -> Any:  # noqa: ANN401 - a statement
     found = select(GameRow.number).where(GameRow.number.in_(numbers))
     if wanted.players is not None:
         found = found.where(GameRow.players == wanted.players)

@@ -3,11 +3,11 @@
 Events are numbered without gaps, under the lock on the row of ``ladder``. The ratings are the fold of the log
 without the games of disqualified bots.
 
-Nearly all of the time of a rebuild is spent on rating the games. So first rehearse without the lock, with a
+A rebuild spends nearly all of its time rating games. So first compute the ratings without the lock, with a
 rating function that caches its results; the rebuild under the lock then reuses them.
 
     rate = cache(update)
-    rehearse(reading, disqualified(reading), rate)
+    precompute_ratings(reading, disqualified(reading), rate)
     rebuild(writing, rate)
 """
 
@@ -121,7 +121,7 @@ def settings(connection: Connection) -> LadderSettings:
 def mark_changed(connection: Connection, bots: ColumnElement[bool], **numbers: int) -> None:
     """Mark bots as changed on the leaderboard, with a new revision.
 
-    Takes the lock on the ladder until the transaction ends, so that revisions commit in order. ``bots`` is a
+    Takes the ladder lock until the transaction ends, so that revisions commit in order. ``bots`` is a
     condition on BotRow; ``numbers`` are other columns of the ladder's row to set.
     """
     revision = connection.execute(
@@ -280,7 +280,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
-    """Fold the log into ``fold``; yield each part's stored changes, and the correct ones."""
+    """Fold the log into ``fold``; yield a condition for each part's stored changes, and the correct ones."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)

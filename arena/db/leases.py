@@ -6,8 +6,8 @@
        └──void, expire────┴── at the limit ──▶ quarantined
 
 Every claim increments ``attempt``, which is the fencing token: a write for an earlier attempt changes
-nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow worker can
-still have its result stored.
+nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow worker's
+result can still be stored.
 """
 
 import time
@@ -47,7 +47,7 @@ LeaseClock = Callable[[Connection], LeaseTime]
 
 
 def database_time(connection: Connection) -> LeaseTime:
-    """Return the present lease time: the host's boot-time clock for SQLite, the server's for PostgreSQL."""
+    """Return the current lease time: the host's boot-time clock for SQLite, the server's for PostgreSQL."""
     if connection.dialect.name == "sqlite":
         return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT.read_text().strip())
     seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
@@ -177,7 +177,7 @@ class Leases:
     def release(self, coordinator: str) -> int:
         """Requeue all matches of a coordinator, without counting a fault. Return their number.
 
-        The caller must have made sure that none of its workers is still playing.
+        The caller must make sure that none of its workers is still playing.
         """
         with self._write() as connection:
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
@@ -191,7 +191,7 @@ class Leases:
             return len(released)
 
     def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
-        """Requeue or quarantine matches with an expired lease, and remove silent workers.
+        """Requeue or quarantine matches with an expired lease, and remove workers without a recent heartbeat.
 
         Returns the matches' new states, keyed by id and the attempt that ended.
         """

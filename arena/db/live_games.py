@@ -1,4 +1,4 @@
-"""Games that viewers can watch while their matches are played, up to the disclosed round.
+"""Games that viewers can watch while their matches are being played, up to the disclosed round.
 
 No result depends on them. Every method may raise DatabaseUnavailable.
 """
@@ -45,7 +45,7 @@ class WatchedMatch:
     # The submission's or challenge's account; None for a rated match, or without an account.
     account: int | None
     shown: tuple[tuple[int, int], ...]  # (index, rounds) of the games that can be watched now, in order
-    game: ShownGame | None  # the requested game, by default the newest, or None
+    game: ShownGame | None  # the requested game, by default the latest, or None
     published: bool  # whether the match and all other matches of its challenge are over
     played: tuple[str, ...]  # ids of the published games, in order
 

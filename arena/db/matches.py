@@ -40,7 +40,7 @@ class NewMatch:
 
     def __post_init__(self) -> None:
         if not self.seeds:
-            raise ValueError(f"match {self.id} has no deal")
+            raise ValueError(f"match {self.id} has no deals")
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"match {self.id} repeats a deal, which a bot could remember")
         if len(self.bots) != self.rules.players or len(set(self.bots)) < len(self.bots):
@@ -93,7 +93,7 @@ class ClaimedSeat:
 class Claim:
     """A match that the caller has claimed and must play."""
 
-    spec: MatchSpec  # for a worker; every later write must name its `attempt`
+    spec: MatchSpec  # for a worker; every later write must specify its `attempt`
     seats: tuple[ClaimedSeat, ...]  # in the order of the specification's bots
     rated: bool  # whether its games count for the ladder
 
@@ -146,7 +146,7 @@ class FinishedMatch:
     """The result of a claim."""
 
     match: str
-    attempt: int  # number from the claim
+    attempt: int  # the claim's attempt number
     reports: tuple[SeatReport, ...]  # one per bot of the match
     games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than the seeds after a crash
     ended: datetime  # UTC

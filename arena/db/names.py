@@ -56,7 +56,7 @@ def taken_by_another(name: str) -> NameTaken:
     return NameTaken(f"the name {name} is taken, or too similar to one that is: choose another")
 
 
-def _skeleton(column: Any) -> ColumnElement[str]:  # noqa: ANN401 - a column of SQLAlchemy's
+def _skeleton(column: Any) -> ColumnElement[str]:  # noqa: ANN401 - an SQLAlchemy column
     """Return :func:`arena.platform.names.skeleton` of a column as SQL."""
     result: ColumnElement[str] = func.lower(column)
     for letter, same in LOOKALIKES.items():

@@ -52,7 +52,7 @@ def check_revision(connection: Connection, url: str) -> None:
 
 
 def revision_of(connection: Connection, url: str) -> str | None:
-    """Return the revision of a database, None if it is empty. Raises DatabaseForeign or DatabaseTooOld."""
+    """Return the revision of a database, or None if it is empty. Raises DatabaseForeign or DatabaseTooOld."""
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE not in tables:
         if tables:
@@ -103,16 +103,16 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
             f"{NEWEST_REVISION}: use the same version as the arena that uses this database, or stop that "
             "arena and start this version, which migrates the tables"
         )
-    with _held_lock(lock, database.url):
+    with _hold_lock(lock, database.url):
         _migrate(database)
 
 
 @contextmanager
-def _held_lock(lock: CoordinatorLock, url: str) -> Iterator[None]:
-    """Keep the lock within the context, so that no older arena runs."""
+def _hold_lock(lock: CoordinatorLock, url: str) -> Iterator[None]:
+    """Hold the lock within the context, so that no older arena is running."""
     if not lock.take():
         raise DatabaseInUse(
-            f"another arena runs on {url}, or is migrating it: if that arena is an older version, stop it, "
+            f"another arena is using {url}, or is migrating it: if that arena is an older version, stop it, "
             "make a backup, then start this version"
         )
     try:
@@ -160,7 +160,7 @@ def is_known(revision: str) -> bool:
 
 
 _LOCKED_SECONDS: Final = 1.0
-"""Timeout for SQLite's write lock: longer than storing games takes, shorter than the interval of checks."""
+"""Timeout for SQLite's write lock: longer than storing games, shorter than the interval between checks."""
 
 
 def check(database: Database) -> None:
@@ -172,7 +172,7 @@ def check(database: Database) -> None:
         check_revision(connection, database.url)
     if database.file is None:
         with database.write() as connection:
-            # This matches no row, but a read-only server rejects it, as it would reject a result.
+            # This matches no rows, but a read-only server rejects it, as it would reject a result.
             connection.execute(text("DELETE FROM ladder WHERE false"))
     else:
         _try_lock(database.file)
@@ -181,7 +181,7 @@ def check(database: Database) -> None:
 def _try_lock(file: Path) -> None:
     """Take SQLite's write lock, and release it immediately."""
     try:
-        # Not a pooled connection: it would wait for a minute, and may still have a file open that has moved.
+        # Not a pooled connection: it would wait for a minute, and may still have a moved file open.
         with closing(
             sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=_LOCKED_SECONDS)
         ) as connection:

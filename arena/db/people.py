@@ -35,8 +35,7 @@ from arena.db.schema import (
 from arena.protocol.states import BotState, Role
 
 MAX_COUNTERS: Final = 100_000
-"""Maximum number of rate limit counters. To evict one, an attacker must make this many attempts, and each
-attempt costs a hash."""
+"""Maximum number of rate limit counters. The limits per address make it costly to create this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +225,7 @@ class People(Repository):
             return audit.last(connection, limit, account)
 
     def remove_visits(self, before: datetime | None) -> int:
-        """Remove users' audit entries from before a time, and the oldest above the limit; count them."""
+        """Remove users' audit entries before a time, and the oldest above the limit; return their number."""
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 
@@ -238,8 +237,8 @@ class People(Repository):
         with self._transactions.write() as connection:
             exceeded = (_count_attempt(connection, limit, now) for limit in limits)
             full = next((each for each in exceeded if each is not None), None)
-            # Last, because the transaction locks no other row afterwards, so two of them can't deadlock.
-            _forget_attempts(connection, now)
+            # Do this last: the transaction then locks no more rows, so two of them can't deadlock.
+            _delete_old_counters(connection, now)
             return full
 
     def uncount_attempt(self, limits: tuple[RateLimit, ...]) -> None:
@@ -349,7 +348,7 @@ def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> R
     return RateLimitExceeded(limit=limit, wait=row.ends - now, is_first=row.number == limit.most + 1)
 
 
-def _forget_attempts(connection: Connection, now: datetime) -> None:
+def _delete_old_counters(connection: Connection, now: datetime) -> None:
     one_too_many = (
         select(AttemptRow.ends)
         .order_by(AttemptRow.ends.desc())

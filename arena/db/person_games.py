@@ -23,8 +23,8 @@ from arena.rules import Move, Rules, View
 MAX_WAITING: Final = 40
 """Maximum number of waiting games, of all visitors together."""
 
-_WAITS: Final = PersonGameRow.state == PersonGameState.WAITING
-_PLAYS: Final = PersonGameRow.state == PersonGameState.PLAYING
+_IS_WAITING: Final = PersonGameRow.state == PersonGameState.WAITING
+_IS_PLAYING: Final = PersonGameRow.state == PersonGameState.PLAYING
 _IS_OPEN: Final = PersonGameRow.state.in_((PersonGameState.WAITING, PersonGameState.PLAYING))
 
 
@@ -89,9 +89,9 @@ class PersonGames(Repository):
     """People's games."""
 
     def add(self, new: NewPersonGame) -> None:
-        """Add a game, and end the visitor's open one. Raises QuotaReached if too many games wait."""
+        """Add a game, and end the visitor's open one. Raises QuotaReached if too many games are waiting."""
         with self._transactions.write() as connection:
-            waiting = count(connection, PersonGameRow, _WAITS, PersonGameRow.visitor != new.visitor)
+            waiting = count(connection, PersonGameRow, _IS_WAITING, PersonGameRow.visitor != new.visitor)
             if waiting >= MAX_WAITING:
                 raise QuotaReached(f"{waiting} people are waiting for a table: try again in a few minutes")
             connection.execute(
@@ -124,7 +124,7 @@ class PersonGames(Repository):
                 return None
             earlier = 0
             if row.state == PersonGameState.WAITING:
-                earlier = count(connection, PersonGameRow, _WAITS, PersonGameRow.number < row.number)
+                earlier = count(connection, PersonGameRow, _IS_WAITING, PersonGameRow.number < row.number)
             return _known(connection, [row], earlier)[0]
 
     def newest(self, visitor: str, account: int | None, limit: int) -> tuple[PersonGame, ...]:
@@ -154,7 +154,7 @@ class PersonGames(Repository):
     def open_games(self) -> dict[str, bool]:
         """Return the ids of all open games, each with True if it is waiting."""
         with self._transactions.read() as connection:
-            rows = connection.execute(select(PersonGameRow.id, _WAITS.label("waits")).where(_IS_OPEN))
+            rows = connection.execute(select(PersonGameRow.id, _IS_WAITING.label("waits")).where(_IS_OPEN))
             return {row.id: bool(row.waits) for row in rows}
 
     def mark_present(self, id_: str, at: datetime) -> None:
@@ -166,7 +166,7 @@ class PersonGames(Repository):
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.asked, PersonGameRow.chosen)
-                .where(PersonGameRow.id == id_, _PLAYS)
+                .where(PersonGameRow.id == id_, _IS_PLAYING)
                 .with_for_update()
             ).one_or_none()
             if row is None or row.asked is None or row.chosen is not None:
@@ -191,7 +191,7 @@ class PersonGames(Repository):
 
     def interrupt(self, at: datetime) -> None:
         """End the games that an earlier coordinator left in progress."""
-        self._close(_PLAYS, PersonGameState.FAILED, at, "the arena was restarted")
+        self._close(_IS_PLAYING, PersonGameState.FAILED, at, "the arena was restarted")
 
     def fail(self, id_: str, trouble: str, at: datetime) -> None:
         """End an open game that can't be played."""
@@ -199,14 +199,14 @@ class PersonGames(Repository):
 
     def finish(self, id_: str, replay: str, at: datetime) -> None:
         """Store the replay of a game that is over, unless the person has left."""
-        self._change(PersonGameRow.id == id_, _PLAYS, **_closed(PersonGameState.OVER, at), replay=replay)
+        self._change(PersonGameRow.id == id_, _IS_PLAYING, **_closed(PersonGameState.OVER, at), replay=replay)
 
     def begin(self) -> PersonGame | None:
-        """Mark the game that has waited longest as playing and return it; None if none waits."""
+        """Mark the game that has waited longest as playing and return it; None if no game is waiting."""
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.__table__)
-                .where(_WAITS)
+                .where(_IS_WAITING)
                 .order_by(PersonGameRow.number)
                 .limit(1)
                 .with_for_update()
@@ -221,9 +221,9 @@ class PersonGames(Repository):
             return _known(connection, [row])[0]
 
     def ask(self, id_: str, view: View) -> None:
-        """Open a decision of the person."""
+        """Ask the person for a decision."""
         asked = msgspec.json.encode(view).decode()
-        self._change(PersonGameRow.id == id_, _PLAYS, asked=asked, chosen=None)
+        self._change(PersonGameRow.id == id_, _IS_PLAYING, asked=asked, chosen=None)
 
     def any_open(self) -> bool:
         """Return True if a game is waiting or in progress."""
@@ -234,7 +234,7 @@ class PersonGames(Repository):
     def playing(self) -> dict[str, ChosenMove | None]:
         """Return the games in progress, by id, with the person's choice in the latest decision."""
         with self._transactions.read() as connection:
-            rows = connection.execute(select(PersonGameRow.id, PersonGameRow.chosen).where(_PLAYS))
+            rows = connection.execute(select(PersonGameRow.id, PersonGameRow.chosen).where(_IS_PLAYING))
             return {
                 row.id: None
                 if row.chosen is None

@@ -35,7 +35,7 @@ class PublicGames(Repository):
             ).scalar_one_or_none()
 
     def numbers(self, start: datetime, end: datetime) -> tuple[int, int]:
-        """Return the smallest and largest number of the games that ended from ``start`` to before ``end``.
+        """Return the smallest and largest number of games that ended from ``start`` (inclusive) to ``end``.
 
         At least one game must have ended in that time.
         """

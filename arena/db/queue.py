@@ -40,7 +40,7 @@ class QueuePlace:
 
     running: int  # its running rated matches
     waiting: int  # its waiting rated matches
-    ahead: int | None  # matches of any kind before the first of its matches; None if none of them waits
+    ahead: int | None  # matches of any kind before the first of its matches; None if none is waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ def due(
     house_only: bool = False,
     without: Collection[str] = (),
 ) -> int | None:
-    """Return the number of seats of the next match, or None if none waits for this runtime."""
+    """Return the number of seats of the next match, or None if no match is waiting for this runtime."""
     playable = _playable(runtime, house_only=house_only, without=without)
     wanted = playable.with_only_columns(_seats()).limit(1)
     return connection.execute(wanted).scalar_one_or_none()
@@ -190,8 +190,8 @@ def next_of(
 ) -> str | None:
     """Lock the next match and return its id, or None; matches that others have locked are skipped.
 
-    Qualifications come first, then matches that a new bot waits for, then the rest, each by number. Matches
-    of a challenge run one after another.
+    Qualifications come first, then matches that a new bot is waiting for, then the rest, each by number.
+    Matches of a challenge run one after another.
     """
     wanted = _playable(runtime, house_only=house_only, without=without)
     if most is not None:
@@ -241,7 +241,7 @@ def _playable(runtime: RuntimeName, *, house_only: bool, without: Collection[str
 
 
 def _is_next_of_challenge() -> ColumnElement[bool]:
-    """Return the condition that no match of the same challenge runs, or waits before this one."""
+    """Return the condition that no match of the same challenge is running, or waiting ahead of this one."""
     other = aliased(MatchRow)
     before = select(other.id).where(
         other.challenge_number == MatchRow.challenge_number,

@@ -42,7 +42,7 @@ class UploadAllowance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSubmission:
-    """A completely received file. ``id``, ``bot`` and ``author`` have at most 64 characters."""
+    """A submission to check or to add. ``id``, ``bot`` and ``author`` have at most 64 characters."""
 
     id: str
     bot: str
@@ -50,8 +50,8 @@ class NewSubmission:
     account: int | None  # of the author; None if an operator submits for them
     kind: UploadKind
     note: str  # by the author
-    size: int  # bytes
-    sha256: str  # hexadecimal
+    size: int  # bytes; 0 if still unknown
+    sha256: str  # hexadecimal; empty if still unknown
     received: datetime  # UTC
     check_only: bool  # whether it is only checked, and never becomes a version
 
@@ -60,7 +60,7 @@ class NewSubmission:
 class AccountQuota:
     """An account's quota; None means the arena's default."""
 
-    submissions_a_day: int | None = None  # received within 24 hours
+    submissions_a_day: int | None = None  # as in `Quota`
     bots: int | None = None  # different names
     challenges_a_day: int | None = None  # requested within 24 hours
 
@@ -108,7 +108,7 @@ def same_image(connection: Connection, bot: str, source: str) -> str | None:
 
 
 def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str | None:
-    """Return the active one of these versions, or else the newest, with its state in words."""
+    """Return the active one of these versions, or otherwise the newest, with its state in words."""
     rows: Any = connection.execute(
         select(BotVersionRow.number, BotRow.playing, BotRow.state)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
@@ -131,7 +131,7 @@ def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str
 _DAY: Final = timedelta(days=1)
 
 MAX_IN_PROGRESS: Final = 8
-"""Maximum unfinished submissions and checks of one author, so that a few authors can't fill all places."""
+"""Maximum number of unfinished submissions and checks per author: a few authors must not fill the queue."""
 
 
 def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
@@ -278,5 +278,5 @@ def _names(connection: Connection, author: str, account: int | None) -> set[str]
     return {*connection.execute(bots).scalars(), *connection.execute(sent).scalars()}
 
 
-def _of(author: str, account: int | None, of: type[UploadRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
+def _of(author: str, account: int | None, of: type[UploadRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an SQLAlchemy expression
     return of.author == author if account is None else of.account_id == account

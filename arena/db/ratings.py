@@ -56,7 +56,7 @@ class VersionOwner(NamedTuple):
     house: bool  # whether it is a house bot
 
 
-_LAST_GAMES: Final = 12
+_MAX_TIMED_GAMES: Final = 12
 """Number of a version's last games from which its decision time is estimated."""
 
 
@@ -66,13 +66,13 @@ class RatingRepository(Repository):
     def standings(self, players: int = OVERALL) -> tuple[Standing, ...]:
         """Return every bot's active version in a list, best first; equal scores share a rank.
 
-        Versions without a game in this list come last. Retired and disqualified bots are left out.
+        Versions without games in this list come last. Retired and disqualified bots are left out.
         """
         lines = self.changes(players, 0).lines.values()
         return standings(line for line in lines if line is not None)
 
     def predicted_games(self, limit: int) -> list[PredictedGame]:
-        """Return at most ``limit`` of the newest rated games, oldest first, with overall ratings."""
+        """Return at most ``limit`` of the latest rated games, oldest first, with overall ratings."""
         with self._transactions.read() as connection:
             newest = (
                 select(RatingEventRow.number, RatingEventRow.game_number)
@@ -209,7 +209,7 @@ def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int]
 def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | None:
     millis = 0.0
     decisions = 0
-    for row in connection.execute(last_games(version, _LAST_GAMES, GameRow.record, GameSeatRow.seat)):
+    for row in connection.execute(last_games(version, _MAX_TIMED_GAMES, GameRow.record, GameSeatRow.seat)):
         steps = decode(row.record, GameRecord).steps if row.record else ()
         its = [decision for step in steps if (decision := step[row.seat]) is not None]
         late = sum(decision.fault is Fault.TIMEOUT for decision in its)

@@ -69,7 +69,7 @@ class Results:
             ).scalar_one_or_none()
             if kind is None:
                 return False
-            # With the authors' current names: an account may have been deleted.
+            # Use the authors' current names: an account may have been deleted.
             its = seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == finished.match)
             seats = connection.execute(its).all()
             _check_seats(finished, len(seats))
@@ -92,7 +92,7 @@ def _rate(connection: Connection, finished: FinishedMatch, seats: Sequence[Row[A
     log = [
         LoggedEvent(
             numbers.events + index,
-            _played(game, tuple(versions[bot] for bot in game.bots), finished),
+            _game_played(game, tuple(versions[bot] for bot in game.bots), finished),
             numbers.games + index,
             counted_points(game.points, game.taken_over),
         )
@@ -102,10 +102,10 @@ def _rate(connection: Connection, finished: FinishedMatch, seats: Sequence[Row[A
     ladder.append(connection, log, numbers.games + len(log), barred)
     if barred.isdisjoint(versions):
         card_counts.add(connection, [game.cards for game in finished.games])
-    bot_states.bench_failing(connection, _taken_over(finished, versions), finished.ended)
+    bot_states.bench_failing(connection, _takeovers(finished, versions), finished.ended)
 
 
-def _taken_over(finished: FinishedMatch, versions: Sequence[int]) -> list[tuple[int, str]]:
+def _takeovers(finished: FinishedMatch, versions: Sequence[int]) -> list[tuple[int, str]]:
     """Return the versions that the stand-in took over from, with the reason as text."""
     return [
         (version, public_trouble(finished.reports[bot]) or _last_fault(finished, bot))
@@ -199,7 +199,7 @@ def _game_row(finished: FinishedMatch, position: int, seats: Sequence[Row[Any]])
     }
 
 
-def _played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMatch) -> GamePlayed:
+def _game_played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMatch) -> GamePlayed:
     return GamePlayed(
         versions=versions,
         places=game.places,

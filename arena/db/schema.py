@@ -106,7 +106,7 @@ LOGS = "logs"
 REPLAYS = "replays AND kind = 'rated'"
 
 
-def _index_of(rows: str, name: str, *columns: str) -> Index:
+def _partial_index(rows: str, name: str, *columns: str) -> Index:
     """Return an index of the rows that meet a condition."""
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
@@ -182,12 +182,12 @@ class DealRow(Base):
 
 
 class MatchRow(Base):
-    """A match. ``number`` is its position among all.
+    """A match. ``number`` is its position among all matches.
 
     ``attempt`` counts claims and is the fencing token for late results; ``voids`` counts arena faults,
-    ``losses`` lost leases. The lowest ``precedence`` is played first; a challenge's matches run one at
-    a time. A running match was claimed by ``coordinator`` and is played by ``worker``; its lease ends at
-    ``leased_until`` by ``lease_clock``. ``logs`` and ``replays`` say whether these still exist
+    ``losses`` lost workers and coordinators. The lowest ``precedence`` is played first; a challenge's matches
+    run one at a time. A running match was claimed by ``coordinator`` and is being played by ``worker``; its
+    lease ends at ``leased_until`` by ``lease_clock``. ``logs`` and ``replays`` say whether these still exist
     (:mod:`arena.db.game_logs`).
     """
 
@@ -196,12 +196,12 @@ class MatchRow(Base):
         CheckConstraint("state IN ('waiting', 'running', 'done', 'quarantined')", name="state"),
         CheckConstraint("kind IN ('rated', 'qualification', 'challenge')", name="kind"),
         # Only open matches: the cost of the queue doesn't grow with the number of matches.
-        _index_of(OPEN, "ix_match_open", "state", "precedence", "number"),
-        _index_of(QUARANTINED, "ix_match_quarantined", "ended"),
+        _partial_index(OPEN, "ix_match_open", "state", "precedence", "number"),
+        _partial_index(QUARANTINED, "ix_match_quarantined", "ended"),
         Index("ix_match_number", "number", unique=True),
         Index("ix_match_challenge_number", "challenge_number"),
-        _index_of(LOGS, "ix_match_logs", "ended"),
-        _index_of(REPLAYS, "ix_match_replays", "ended"),
+        _partial_index(LOGS, "ix_match_logs", "ended"),
+        _partial_index(REPLAYS, "ix_match_replays", "ended"),
     )
 
     id: Mapped[NameKey]
@@ -326,7 +326,7 @@ class GameSeatRow(Base):
     __table_args__ = (
         UniqueConstraint("version_id", "game_number"),
         # Finds an old fault as fast as the latest one.
-        _index_of(FAULTY, "ix_game_seat_faulty", "version_id", "game_number"),
+        _partial_index(FAULTY, "ix_game_seat_faulty", "version_id", "game_number"),
         WITHOUT_ROWID,
     )
 
@@ -447,7 +447,7 @@ class PersonGameRow(Base):
     __tablename__ = "person_game"
     __table_args__ = (
         CheckConstraint("state IN ('waiting', 'playing', 'over', 'left', 'failed')", name="state"),
-        _index_of(OPEN_GAMES, "ix_person_game_open", "state", "number"),
+        _partial_index(OPEN_GAMES, "ix_person_game_open", "state", "number"),
         Index("ix_person_game_visitor", "visitor", "number"),
         Index("ix_person_game_account_id", "account_id", "number"),
     )
@@ -479,8 +479,9 @@ class BotRow(Base):
 
     ``author`` is the displayed name. ``account_id`` is the owner; None for house bots and bots that an
     operator added. ``revision`` is the ladder's revision at the last change that a leaderboard shows.
-    ``state`` is a :class:`BotState`; ``since`` is its last change, or None. Games before ``forgiven`` don't
-    bench the bot again. ``open_to_people`` says whether anyone may play against it.
+    ``state`` is a :class:`BotState`; ``since`` is when the state or the active version last changed, or None.
+    Games before ``forgiven`` don't count towards benching. ``open_to_people`` says whether anyone may play
+    against it.
     """
 
     __tablename__ = "bot"
@@ -667,7 +668,7 @@ class AuditEntryRow(Base):
     """
 
     __tablename__ = "audit"
-    __table_args__ = (_index_of("address IS NOT NULL", "ix_audit_visits", "at"),)
+    __table_args__ = (_partial_index("address IS NOT NULL", "ix_audit_visits", "at"),)
 
     number: Mapped[Serial]
     at: Mapped[Moment]
@@ -707,7 +708,7 @@ class SubmissionRow(Base):
             "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')", name="stage"
         ),
         CheckConstraint("kind IN ('image', 'python', 'javascript')", name="kind"),
-        _index_of(IS_OPEN, "ix_submission_open", "number"),
+        _partial_index(IS_OPEN, "ix_submission_open", "number"),
         Index("ix_submission_author_received", "author", "received"),
         Index("ix_submission_bot", "bot"),
     )
@@ -826,7 +827,7 @@ class GameTallyRow(Base):
 class LiveGameRow(Base):
     """The disclosed rounds of a running game, as JSON.
 
-    Rows of attempts that no longer run are ignored, and deleted with the next write.
+    Rows of attempts that are no longer running are ignored, and deleted with the next write.
     """
 
     __tablename__ = "live_game"

@@ -59,10 +59,10 @@ class Store:
         self.submissions = SubmissionRepository(database)
         self.subscriptions = Subscriptions(database)
         self.change_counter = ChangeCounter(database)  # signals that something was written
-        self.coordinator_lock = lock  # only one coordinator can have it
+        self.coordinator_lock = lock  # only one coordinator can hold it
 
     def check(self) -> None:
-        """Check that the database answers, has this program's tables, and accepts writes.
+        """Check that the database responds, has this program's tables, and accepts writes.
 
         Raises DatabaseChanged, DatabaseUnavailable or DatabaseUnwritable.
         """

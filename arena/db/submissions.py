@@ -1,6 +1,6 @@
 """Submissions: their progress and outcome.
 
-A change names the stage that it leaves, so repeating it has no effect.
+Each change specifies the stage that it leaves, so repeating the change has no effect.
 """
 
 from dataclasses import asdict, dataclass
@@ -63,7 +63,10 @@ class SubmissionRepository(Repository):
             quotas.check(connection, new, quota)
 
     def begin(self, new: NewSubmission, quota: Quota) -> None:
-        """Count the start of an upload, whether or not :meth:`add` completes it. Raises as :meth:`check`."""
+        """Count the start of an upload, whether or not :meth:`add` completes it.
+
+        Raises the same errors as :meth:`check`.
+        """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # so that no other upload is counted at the same time
             quotas.check(connection, new, quota)
@@ -80,7 +83,7 @@ class SubmissionRepository(Repository):
             return quotas.allowance_of(connection, author, account, quota, now)
 
     def add(self, new: NewSubmission, quota: Quota) -> KnownSubmission:
-        """Add a received submission. Raises as :meth:`check`."""
+        """Add a received submission. Raises the same errors as :meth:`check`."""
         with self._transactions.write() as connection:
             ladder.lock(connection)  # as in begin
             quotas.forget(connection, new.id)
@@ -161,7 +164,7 @@ class SubmissionRepository(Repository):
             return connection.execute(replay).scalar_one_or_none()
 
     def same_image(self, bot: str, source: str) -> str | None:
-        """Name the version of a bot that has this image, or return None."""
+        """Describe the version of a bot that has this image, or return None."""
         with self._transactions.read() as connection:
             return quotas.same_image(connection, bot, source)
 
@@ -176,9 +179,7 @@ class SubmissionRepository(Repository):
     def add_game(self, new: NewQualification, *, played: int) -> bool:
         """Add a game for a submission. Return False if the number of its games isn't ``played``.
 
-        Quarantined games don't count.
-
-        Raises ValueError if a version doesn't exist.
+        Quarantined games don't count. Raises ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
             its = MatchRow.id.in_(_matches_of(SubmissionRow.id == new.submission))
@@ -197,7 +198,7 @@ class SubmissionRepository(Repository):
     def activate(self, id_: str, at: datetime) -> int | None:
         """Make a qualifying submission the newest version of its bot; return that version's number.
 
-        Matches with older versions are unchanged and count for these versions. Return None if the submission
+        Matches of older versions are unchanged and count for those versions. Return None if the submission
         is not qualifying. Raises BotTaken.
         """
         with self._transactions.write() as connection:
@@ -223,7 +224,7 @@ class SubmissionRepository(Repository):
             return number
 
     def mark_passed(self, id_: str, at: datetime) -> None:
-        """Record that a submission that is only checked has qualified."""
+        """Record that a check-only submission has qualified."""
         with self._transactions.write() as connection:
             for row in connection.execute(
                 update(SubmissionRow)
@@ -242,7 +243,7 @@ class SubmissionRepository(Repository):
             if stage is None:
                 return False
             _reject(
-                connection, SubmissionRow.id == id_, _withdrawn(Stage(stage), "its author cancelled it"), at
+                connection, SubmissionRow.id == id_, _withdrawal(Stage(stage), "its author cancelled it"), at
             )
             return True
 
@@ -269,7 +270,7 @@ def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) 
 def rename(connection: Connection, account: int, name: str, pseudonym: str, at: datetime) -> None:
     """Replace a deleted account's name with a pseudonym, and end its open submissions."""
     its = SubmissionRow.account_id == account
-    _reject(connection, its, _withdrawn(Stage.RECEIVED, "its author's account was deleted"), at)
+    _reject(connection, its, _withdrawal(Stage.RECEIVED, "its author's account was deleted"), at)
     connection.execute(
         update(UnratedGameRow)
         .where(UnratedGameRow.match_id.in_(_matches_of(its)))
@@ -279,7 +280,7 @@ def rename(connection: Connection, account: int, name: str, pseudonym: str, at: 
     quotas.forget_all_of(connection, account)
 
 
-def renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - expressions of SQLAlchemy's
+def renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - SQLAlchemy expressions
     """Return a replay with another name for an author, in SQL, because there may be thousands of replays."""
     # Names have only letters, digits, - and _, so the text can match nothing but this field.
     return func.replace(replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
@@ -294,7 +295,7 @@ def _matches_of(submissions: ColumnElement[bool]) -> Select[str]:
     )
 
 
-def _withdrawn(stage: Stage, why: str) -> Cause:
+def _withdrawal(stage: Stage, why: str) -> Cause:
     return Cause(stage=stage, kind=CauseKind.WITHDRAWN, text=why, hint=HINTS[CauseKind.WITHDRAWN])
 
 

@@ -1,6 +1,6 @@
-"""Notifications for authors: their subscriptions, and the notices that wait for delivery.
+"""Notifications for authors: their subscriptions, and the notices waiting for delivery.
 
-:func:`notify_account` adds a notice in the transaction of the change it reports, so none is lost.
+:func:`notify_account` adds a notice in the transaction of the change that it reports, so no notice is lost.
 Transactions lock the ladder, a submission or a bot before a subscription, and a subscription before its
 notices.
 """
@@ -71,7 +71,7 @@ class DueNotice:
 
 
 class Subscriptions(Repository):
-    """Subscriptions of accounts, and the notices that wait for delivery."""
+    """Subscriptions of accounts, and the notices waiting for delivery."""
 
     def add(
         self, new: NewSubscription, first: News | None, *, most: int, entry: NewAuditEntry
@@ -79,10 +79,10 @@ class Subscriptions(Repository):
         """Add a subscription; ``first`` is the request to confirm it. Raises TooManySubscriptions."""
         with self._transactions.write() as connection:
             lock_account(connection, new.account, None)  # so that no other is added at the same time
-            there = count(connection, SubscriptionRow, SubscriptionRow.account_id == new.account)
-            if there >= most:
+            existing = count(connection, SubscriptionRow, SubscriptionRow.account_id == new.account)
+            if existing >= most:
                 raise TooManySubscriptions(
-                    f"the account has {there} subscriptions, and the limit is {most}: remove one first"
+                    f"the account has {existing} subscriptions, and the limit is {most}: remove one first"
                 )
             values = asdict(new)
             values["account_id"] = values.pop("account")
@@ -104,14 +104,14 @@ class Subscriptions(Repository):
     def by_secret(self, secret: str) -> KnownSubscription | None:
         """Return the email subscription with this secret in its links, or None."""
         with self._transactions.read() as connection:
-            row = connection.execute(_subscriptions().where(_is_linked(secret))).one_or_none()
+            row = connection.execute(_subscriptions().where(_has_link_secret(secret))).one_or_none()
             return None if row is None else _known(row)
 
     def confirm(self, secret: str, at: datetime) -> bool:
         """Confirm the email subscription with this secret; return False if no subscription has it."""
         with self._transactions.write() as connection:
             confirmed = func.coalesce(SubscriptionRow.confirmed, at, type_=SubscriptionRow.confirmed.type)
-            changed = update(SubscriptionRow).where(_is_linked(secret)).values(confirmed=confirmed)
+            changed = update(SubscriptionRow).where(_has_link_secret(secret)).values(confirmed=confirmed)
             return connection.execute(changed).rowcount > 0
 
     def set_topics(
@@ -119,7 +119,7 @@ class Subscriptions(Repository):
     ) -> KnownSubscription | None:
         """Change the topics of a subscription; return None if the account has no such subscription.
 
-        Waiting notices of other topics are removed.
+        Waiting notices about other topics are removed.
         """
         with self._transactions.write() as connection:
             if not _lock(connection, account, subscription):
@@ -138,12 +138,12 @@ class Subscriptions(Repository):
             return True
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """Remove a topic, or everything, from the email subscription with this secret.
+        """Remove a topic, or all topics if None, from the email subscription with this secret.
 
         Return False if no subscription has the secret. A subscription without topics is removed.
         """
         with self._transactions.write() as connection:
-            its = select(SubscriptionRow.id, SubscriptionRow.topics).where(_is_linked(secret))
+            its = select(SubscriptionRow.id, SubscriptionRow.topics).where(_has_link_secret(secret))
             row = connection.execute(its.with_for_update()).one_or_none()
             if row is None:
                 return False
@@ -203,7 +203,7 @@ class Subscriptions(Repository):
             )
 
     def waiting(self) -> dict[SubscriptionKind, int]:
-        """Return the number of notices that wait for delivery, by kind of subscription."""
+        """Return the number of notices waiting for delivery, by kind of subscription."""
         counted = (
             select(SubscriptionRow.kind, func.count())
             .join(NoticeRow, NoticeRow.subscription_id == SubscriptionRow.id)
@@ -216,16 +216,16 @@ class Subscriptions(Repository):
     def mark_delivered(self, notice: DueNotice) -> None:
         """Record a delivery."""
         with self._transactions.write() as connection:
-            fine = {"failures": 0, "failing_since": None, "trouble": None}
+            reset = {"failures": 0, "failing_since": None, "trouble": None}
             if notice.subscription.failures:
                 its = SubscriptionRow.id == notice.subscription.id
-                connection.execute(update(SubscriptionRow).where(its).values(fine))
+                connection.execute(update(SubscriptionRow).where(its).values(reset))
             connection.execute(delete(NoticeRow).where(NoticeRow.number == notice.number))
 
     def mark_failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
-        """Record a failed delivery, to be tried ``again``; None switches the subscription off.
+        """Record a failed delivery; ``again`` is the time of the next attempt.
 
-        If it is switched off, its notices are removed.
+        If ``again`` is None, the subscription is switched off and its notices are removed.
         """
         values: dict[str, Any] = {
             "failures": notice.subscription.failures + 1,
@@ -312,7 +312,7 @@ def _add_notice(connection: Connection, subscriptions: list[int], topic: str, ne
         connection.execute(insert(NoticeRow), values)
 
 
-def _is_linked(secret: str) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
+def _has_link_secret(secret: str) -> Any:  # noqa: ANN401 - an SQLAlchemy expression
     return (SubscriptionRow.secret == secret) & (SubscriptionRow.kind == SubscriptionKind.MAIL)
 
 

@@ -284,7 +284,7 @@ def test_tables_are_not_changed_under_an_older_arena(
         assert older.coordinator_lock.take()
         become(monkeypatch, tmp_path)
         with pytest.raises(
-            DatabaseInUse, match=r"another arena runs on .*: if that arena is an older version, stop it"
+            DatabaseInUse, match=r"another arena is using .*: if that arena is an older version, stop it"
         ):
             open_store(url)
         assert revision(url) == NEWEST_REVISION

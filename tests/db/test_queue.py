@@ -135,7 +135,7 @@ def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda good: replace(good, seeds=()), "no deal"),
+        (lambda good: replace(good, seeds=()), "no deals"),
         (lambda good: replace(good, seeds=("1" * 32, "1" * 32)), "repeats a deal"),
         (lambda good: replace(good, bots=(1, 1)), "different versions"),
         (lambda good: replace(good, bots=(1, 2, 3)), "a table of 2"),
