@@ -116,10 +116,10 @@ class Intake:
         except OSError as error:
             raise Rejected(f"{file} can't be read: {error.strerror}") from error
         if is_archive(beginning):
-            return self._repacked(file, policy, self._limits)
-        return self._wrapped(beginning, language_for(file.name), policy)
+            return self._repack_archive(file, policy, self._limits)
+        return self._wrap_source(beginning, language_for(file.name), policy)
 
-    def _repacked(self, archive: Path, policy: PrunePolicy, limits: IntakeLimits) -> BotImage:
+    def _repack_archive(self, archive: Path, policy: PrunePolicy, limits: IntakeLimits) -> BotImage:
         with workspace(self._folder) as folder:
             output = folder / "layers"
             uid = INTAKE_UID if os.geteuid() == 0 else None
@@ -127,7 +127,7 @@ class Intake:
             self._store.add(image, _layers_in_file(output, image), policy, self._now())
         return image
 
-    def _wrapped(self, source: bytes, language: Language, policy: PrunePolicy) -> BotImage:
+    def _wrap_source(self, source: bytes, language: Language, policy: PrunePolicy) -> BotImage:
         check_source(source)
         image, top = wrap(source, language, self.take_own(self._bases.find(language), policy))
         self._store.add(image, _layer_content(image.layers[-1], top), policy, self._now())
@@ -141,7 +141,7 @@ class Intake:
                 archive = folder / "own.tar"
                 _write(archive, self._bases.export(engine_id))
                 try:
-                    own = self._repacked(archive, policy, _OWN_LIMITS)
+                    own = self._repack_archive(archive, policy, _OWN_LIMITS)
                 except Rejected as error:
                     raise IntakeError(f"the image {engine_id} can't be stored: {error}") from error
             self._store.records.record_base(engine_id, own.id)

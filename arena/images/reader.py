@@ -143,16 +143,16 @@ def _unwrap(answer: Answer) -> Repacked:
         case Repacked():
             return answer
         case Refused(text):
-            raise Rejected(_plain(text))
+            raise Rejected(_printable(text))
         case Stopped(text):
-            raise IntakeError(f"the archive reader could not continue: {_plain(text)}")
+            raise IntakeError(f"the archive reader could not continue: {_printable(text)}")
         case Broken(text):
             error = Rejected(f"the archive reader crashed: {_REMEDY}")
             error.add_note(text)
             raise error
 
 
-def _plain(text: str) -> str:
+def _printable(text: str) -> str:
     """Return text fit for a page and a log: one line without control characters."""
     return "".join(
         char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:_TEXT_CHARACTERS]

@@ -106,7 +106,7 @@ class Records:
         found = []
         for id_ in self.ids():
             if (record := self._find(id_)) is not None:
-                used = max(record.added, self._used(id_) or record.added)
+                used = max(record.added, self._last_use(id_) or record.added)
                 # If the clock was wrong, a time in the future must not protect an image forever.
                 kept = StoredImage(id=id_, blobs=frozenset(blobs_of(record.image)), used=min(used, now))
                 found.append(kept)
@@ -125,7 +125,7 @@ class Records:
 
     def record_use(self, id_: str, now: datetime) -> None:
         """Record an image's use, unless that was done within the last hour."""
-        used = self._used(id_)
+        used = self._last_use(id_)
         if used is None or now - used >= _USE_GRANULARITY:
             self._write_use(id_, now)
 
@@ -166,7 +166,7 @@ class Records:
             raise IntakeError(damage)
         return record
 
-    def _used(self, id_: str) -> datetime | None:
+    def _last_use(self, id_: str) -> datetime | None:
         noted = self._objects.read(_name("used", id_))
         try:
             return None if noted is None else datetime.fromisoformat(noted.decode())
@@ -243,7 +243,7 @@ class ImageStore:
             for layer in {layer.digest: layer for layer in image.layers if layer.digest in missing}.values():
                 damage = f"the blob {layer.digest} was damaged before it was stored: check this host's disk"
                 self._objects.write(
-                    _blob(layer.digest), _checked(content(layer), layer.digest, layer.size, damage)
+                    _blob(layer.digest), _verify_pieces(content(layer), layer.digest, layer.size, damage)
                 )
             if image.id in missing:
                 self._objects.write(_blob(image.id), [image.config()])
@@ -258,7 +258,7 @@ class ImageStore:
             f"the blob {digest} in {self._objects} is damaged: "
             "delete it there, then restore it from a copy or re-add the images that contain it"
         )
-        return _checked(self._objects.pieces(_blob(digest)), digest, size, damage)
+        return _verify_pieces(self._objects.pieces(_blob(digest)), digest, size, damage)
 
     def prune(self, policy: PrunePolicy, now: datetime) -> Pruned:
         """Remove blobs without an image, then the least recently used images until the rest fit."""
@@ -319,7 +319,7 @@ class ImageStore:
             yield
 
 
-def _checked(pieces: Iterable[bytes], digest: str, size: int, damage: str) -> Iterator[bytes]:
+def _verify_pieces(pieces: Iterable[bytes], digest: str, size: int, damage: str) -> Iterator[bytes]:
     """Yield the same pieces. Raises IntakeError(damage) at the end if they don't match the digest."""
     found, count = hashlib.sha256(), 0
     for piece in pieces:

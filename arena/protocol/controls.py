@@ -269,10 +269,10 @@ def admit(report: HostReport | None, accepted: Collection[str]) -> None:
         )
     names = unaccepted(report, accepted)
     if names:
-        raise UntrustedBotsRefused(_explained(report, names, accepted))
+        raise UntrustedBotsRefused(_refusal_text(report, names, accepted))
 
 
-def _explained(report: HostReport, names: tuple[str, ...], accepted: Collection[str]) -> str:
+def _refusal_text(report: HostReport, names: tuple[str, ...], accepted: Collection[str]) -> str:
     seen = {finding.control: finding.detail for finding in report.findings}
     lines = [
         f"  {name}: {seen.get(name, 'not tried')}. Stops: {_CONTROLS[name].stops} {_CONTROLS[name].fix}"

@@ -64,9 +64,9 @@ class Ladder:
         self.entropy = entropy
         self.gate = gate
         self.limits = limits
-        self._has = has
-        self._missing: frozenset[str] = frozenset()
-        self._too_few = False
+        self._has_source = has
+        self._missing_bots: frozenset[str] = frozenset()
+        self._too_few_bots = False
 
     def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
         """Enter house bots, given as (name, source). A changed source becomes a new version.
@@ -82,7 +82,7 @@ class Ladder:
     def update_house_bots(self) -> None:
         """Suspend house bots whose source is missing, and their waiting matches, until the source is back."""
         known = self._store.bots.house_versions()
-        missing = {each.id: each for each in known if not self._has(each.source)}
+        missing = {each.id: each for each in known if not self._has_source(each.source)}
         self._store.bots.record_house_versions(
             gone=[each.id for each in known if each.available and each.id in missing],
             back=[each.id for each in known if not each.available and each.id not in missing],
@@ -90,11 +90,11 @@ class Ladder:
         )
         names = frozenset(each.bot for each in missing.values())
         for each in missing.values():
-            if each.bot not in self._missing:
+            if each.bot not in self._missing_bots:
                 _log.warning("house bot suspended", bot=each.bot, source=each.source)
-        for bot in sorted(self._missing - names):
+        for bot in sorted(self._missing_bots - names):
             _log.info("house bot available", bot=bot)
-        self._missing = names
+        self._missing_bots = names
 
     def waiting(self) -> int:
         """Return the number of waiting matches that may be played here."""
@@ -121,11 +121,11 @@ class Ladder:
         try:
             added = all(self.add_match() for _ in range(_BATCH))
         except TooFewBots as error:
-            if not self._too_few:
+            if not self._too_few_bots:
                 _log.warning("too few bots", reason=str(error))
-            self._too_few = True
+            self._too_few_bots = True
             return False
-        self._too_few = False
+        self._too_few_bots = False
         return added
 
     def add_match(self) -> bool:

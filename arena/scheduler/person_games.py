@@ -136,7 +136,7 @@ class PersonTables:
 
     def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> None:
         try:
-            if (reason := self._why_unplayable(game)) is not None:
+            if (reason := self._unplayable_reason(game)) is not None:
                 self._games.fail(game.id, reason, self._now)
                 return
             spec = self._spec(game)
@@ -155,7 +155,7 @@ class PersonTables:
             _log.exception("human game failed")
             self._games.fail(game.id, _FAILED, self._now)
 
-    def _why_unplayable(self, game: PersonGame) -> str | None:
+    def _unplayable_reason(self, game: PersonGame) -> str | None:
         for opponent in game.opponents:
             if not opponent.available:
                 return f"{opponent.bot}@{opponent.version} can't play: its image was removed"

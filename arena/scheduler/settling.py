@@ -44,7 +44,7 @@ class MatchBackoff:
 
     def __init__(self, delays: RetryDelays) -> None:
         self._delays = delays
-        self._until = 0.0
+        self._shared_until = 0.0
         self._failed: dict[str, tuple[int, float]] = {}
         """Number of voids and end of backoff by match, latest void last."""
 
@@ -57,7 +57,7 @@ class MatchBackoff:
         self._failed[match] = (times, now + self._delays.per_match.after(times))
         if len(self._failed) > _MAX_TRACKED:
             del self._failed[next(iter(self._failed))]
-        self._until = now + self._delays.shared.after(consecutive)
+        self._shared_until = now + self._delays.shared.after(consecutive)
 
     def forget(self, match: str) -> None:
         """Forget a match that is no longer queued."""
@@ -66,11 +66,11 @@ class MatchBackoff:
     def succeed(self, match: str) -> None:
         """End the shared backoff and this match's own, because it was played."""
         self.forget(match)
-        self._until = 0.0
+        self._shared_until = 0.0
 
     def blocks_all(self, now: float) -> bool:
         """Return True if no match may start yet."""
-        return now < self._until
+        return now < self._shared_until
 
     def matches(self, now: float) -> tuple[str, ...]:
         """Return the ids of the matches in backoff."""

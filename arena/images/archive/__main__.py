@@ -57,7 +57,7 @@ def _rewrite(
     for number, layer in enumerate(found.layers, start=1):
         what = f"layer {number}"
         packed = Hashed(archive.open(layer.name))
-        tar = Hashed(Metered(_unpacked(archive, layer, packed, what, limits), allowance))
+        tar = Hashed(Metered(_decompress(archive, layer, packed, what, limits), allowance))
         layers.append(writer.write(tar, what))
         drain(tar)
         if layer.digest not in {None, packed.digest} or tar.digest != layer.diff_id:
@@ -68,7 +68,9 @@ def _rewrite(
     return tuple(layers)
 
 
-def _unpacked(archive: Archive, layer: FoundLayer, packed: Source, what: str, limits: IntakeLimits) -> Source:
+def _decompress(
+    archive: Archive, layer: FoundLayer, packed: Source, what: str, limits: IntakeLimits
+) -> Source:
     """Return a layer's tar, ignoring its stated media type."""
     begin = archive.first_bytes(layer.name, len(_ZSTD))
     if begin == _ZSTD:

@@ -86,7 +86,7 @@ class TarReader:
                 self._extend(extended, header)
                 header = self._next_header()
                 if header is None:
-                    raise self._damaged("it ends after an extended header, without the member")
+                    raise self._damage_error("it ends after an extended header, without the member")
             member = self._member(header, extended)
             self._expect(member.size)
             yield member
@@ -99,7 +99,7 @@ class TarReader:
         while self._content:
             piece = next(self._source.pieces(self._content), b"")
             if not piece:
-                raise self._damaged("it ends in the middle of a file")
+                raise self._damage_error("it ends in the middle of a file")
             self._content -= len(piece)
             yield piece
 
@@ -115,14 +115,14 @@ class TarReader:
         if block == _ZEROS:
             second = self._source.take(BLOCK)
             if second not in {b"", _ZEROS}:
-                raise self._damaged("it has an empty header")
+                raise self._damage_error("it has an empty header")
             return None
         if len(block) < BLOCK:
-            raise self._damaged("it ends in the middle of a header")
+            raise self._damage_error("it ends in the middle of a header")
         stated = self._number(block[148:156], "checksum")
         # The checksum counts its own eight bytes as spaces.
         if stated != sum(block) - sum(block[148:156]) + 8 * 32:
-            raise self._damaged("a header's checksum is wrong")
+            raise self._damage_error("a header's checksum is wrong")
         return block
 
     def _member(self, header: bytes, extended: dict[bytes, bytes]) -> TarMember:
@@ -136,13 +136,13 @@ class TarReader:
             kind = Kind.FOLDER
         size = self._size(header, extended)
         if size and kind is not Kind.FILE:
-            raise self._damaged("something that is not a file has a size")
+            raise self._damage_error("something that is not a file has a size")
         return TarMember(
             name=name,
             kind=kind,
             size=size,
             mode=self._number(header[100:108], "mode") & 0o7777,
-            mtime=self._time(header, extended),
+            mtime=self._mtime(header, extended),
             target=extended.get(b"linkpath", _until_nul(header[157:257])),
         )
 
@@ -182,10 +182,10 @@ class TarReader:
             digits = data[start:space] if space > 0 else b""
             end = start + int(digits) if _PAX_NUMBER.fullmatch(digits) else 0
             if not space < end <= len(data) or data[end - 1 : end] != b"\n":
-                raise self._damaged("an extended header is not a list of records")
+                raise self._damage_error("an extended header is not a list of records")
             key, equals, value = data[space + 1 : end - 1].partition(b"=")
             if not equals:
-                raise self._damaged("an extended header has a record without a value")
+                raise self._damage_error("an extended header has a record without a value")
             yield key, value
             start = end
 
@@ -196,19 +196,19 @@ class TarReader:
         elif _PAX_NUMBER.fullmatch(stated):
             size = int(stated)
         else:
-            raise self._damaged("a size is not a number")
+            raise self._damage_error("a size is not a number")
         if not 0 <= size <= _MAX_SIZE:
-            raise self._damaged("a size is negative or too large")
+            raise self._damage_error("a size is negative or too large")
         return size
 
-    def _time(self, header: bytes, extended: dict[bytes, bytes]) -> int:
+    def _mtime(self, header: bytes, extended: dict[bytes, bytes]) -> int:
         stated = extended.get(b"mtime")
         if stated is None:
             time = self._number(header[136:148], "time")
         elif match := _PAX_TIME.fullmatch(stated):
             time = int(match[1])
         else:
-            raise self._damaged("a time is not a number")
+            raise self._damage_error("a time is not a number")
         return min(max(time, 0), MAX_MTIME)
 
     def _number(self, field: bytes, what: str) -> int:
@@ -219,7 +219,7 @@ class TarReader:
             return number - (1 << bits) if field[0] & 0x40 else number - (1 << (bits - 1))
         match = _OCTAL.fullmatch(field)
         if match is None:
-            raise self._damaged(f"a {what} is not a number")
+            raise self._damage_error(f"a {what} is not a number")
         return int(match[1] or b"0", 8)
 
     def _expect(self, size: int) -> None:
@@ -227,9 +227,9 @@ class TarReader:
 
     def _close(self) -> None:
         if len(self._source.take(self._padding)) < self._padding:
-            raise self._damaged("it ends in the middle of a file")
+            raise self._damage_error("it ends in the middle of a file")
 
-    def _damaged(self, how: str) -> Rejected:
+    def _damage_error(self, how: str) -> Rejected:
         return Rejected(
             f"{self._what} is not a tar, or is damaged ({how}): save the image and submit the archive again"
         )

@@ -79,7 +79,7 @@ class Tree:
         if old is not None and kind is old.kind is Kind.FOLDER:
             old.layer = self._layer
             return
-        self._put(folder, parts, Node(kind, self._layer, size=size, target=target))
+        self._add_node(folder, parts, Node(kind, self._layer, size=size, target=target))
 
     def link(self, parts: Parts, target: Parts) -> Node:
         """Add a hard link to an earlier file or symlink of this layer, and return what it links to.
@@ -95,7 +95,7 @@ class Tree:
                 "which is not an earlier file in the same layer: "
                 "build the image with docker build, and save it again"
             )
-        self._put(self._folder_of(parts, ""), parts, node)
+        self._add_node(self._folder_of(parts, ""), parts, node)
         return node
 
     def remove(self, parts: Parts) -> None:
@@ -241,7 +241,7 @@ class Tree:
             node = child
         return node
 
-    def _put(self, folder: Node, parts: Parts, node: Node) -> None:
+    def _add_node(self, folder: Node, parts: Parts, node: Node) -> None:
         old = folder.children.get(parts[-1])
         if (folder, parts[-1]) in self._removed or (old is not None and old.layer == self._layer):
             raise _duplicate(parts)

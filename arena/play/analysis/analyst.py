@@ -107,11 +107,11 @@ def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> Analy
         round=state.round,
         turn=state.turn,
         known=tuple([_outlooks(worlds(seen(state, seat)), futures, rng, playouts)[seat] for seat in seats]),
-        dealt=_outlooks(_dealt(state), futures, rng, playouts),
+        dealt=_outlooks(_deal_actual_hands(state), futures, rng, playouts),
     )
 
 
-def _dealt(state: State) -> Deal:
+def _deal_actual_hands(state: State) -> Deal:
     """Return a function that deals the actual hands."""
     deal = worlds(seen(state, 0))
 
@@ -166,7 +166,7 @@ def judged(
     view = made.view
     deal = worlds(view)
     options = deal(rng).moves(view.seat)
-    played = _listed_code(made.move, options)
+    played = _option_code(made.move, options)
     tries = {option: _OptionResults() for option in options}
     first_playouts = max(2, playouts // 4)
     _try_out(options, first_playouts, view, deal, futures, rng, tries)
@@ -177,11 +177,11 @@ def judged(
     _try_out(finalists, playouts - first_playouts, view, deal, futures, rng, tries)
     finalists.sort(key=lambda option: tries[option].value, reverse=True)
     order = finalists + [option for option in order if option not in finalists]
-    house = {name: order.index(_listed_code(move, options)) for name, move in others.items()}
-    return _graded(made, order, played, tries, house)
+    house = {name: order.index(_option_code(move, options)) for name, move in others.items()}
+    return _analysed_decision(made, order, played, tries, house)
 
 
-def _listed_code(move: Move, options: Sequence[int]) -> int:
+def _option_code(move: Move, options: Sequence[int]) -> int:
     """Return a move's code in ``options``, which have only one order of two cards if it can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
@@ -210,7 +210,7 @@ def _try_out(  # noqa: PLR0913, PLR0917 - private, and called twice
             tries[option].points.append(points[seat])
 
 
-def _graded(
+def _analysed_decision(
     made: RecordedDecision,
     order: Sequence[int],
     played: int,

@@ -227,7 +227,7 @@ class Seats:
         seat = self._seats[index]
         try:
             seat.exit = sandbox.wait()
-            why = self._how_it_ended(seat.exit)
+            why = self._describe_exit(seat.exit)
         except RuntimeFailure as error:
             seat.trouble = error
             why = str(error)
@@ -245,7 +245,7 @@ class Seats:
         seat, spec = self._seats[index], self._specs[index]
         trouble = seat.refused or end.lost
         if seat.refused is None and trouble is not None and how is not None:
-            ended = self._how_it_ended(how)
+            ended = self._describe_exit(how)
             trouble = ended if trouble == ended else f"{trouble}; {ended}"
         return SeatReport(
             image=spec.source,
@@ -258,7 +258,7 @@ class Seats:
             trouble=trouble,
         )
 
-    def _how_it_ended(self, how: Exit) -> str:
+    def _describe_exit(self, how: Exit) -> str:
         if how.out_of_memory:
             return f"it ran out of memory (its limit is {self._limits.memory_mib} MiB)"
         return f"it exited with code {how.code}"

@@ -141,7 +141,7 @@ class Conductor:
         for seat in self._absent - self._waiting_for_cpu(self._absent):
             if seat in self._started_at and self._greeting_is_late(seat, now):
                 self._absent.remove(seat)
-                lost = Lost(Fault.ABSENT, self._why_absent(seat))
+                lost = Lost(Fault.ABSENT, self._absence_text(seat))
                 self._players[seat].dismiss(lost)
                 self._match.lose(seat, lost, now)
         grace = _GRACE_SECONDS + self._now.behind
@@ -151,7 +151,7 @@ class Conductor:
         taken = now - self._started_at[seat] - self._uncounted[seat].seconds
         return taken > self._start_seconds + _GRACE_SECONDS + self._now.behind
 
-    def _why_absent(self, seat: int) -> str:
+    def _absence_text(self, seat: int) -> str:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + uncounted_note(
             self._uncounted[seat]
         )

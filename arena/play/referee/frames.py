@@ -303,10 +303,10 @@ class _GrpcStream:
                 self._prefix += data[at:stop]
                 at = stop
                 if len(self._prefix) == _PREFIX.size:
-                    self._message(*_PREFIX.unpack(self._prefix))
+                    self._on_message(*_PREFIX.unpack(self._prefix))
                     self._prefix = b""
 
-    def _message(self, compressed: int, size: int) -> None:
+    def _on_message(self, compressed: int, size: int) -> None:
         if compressed:
             raise channel_limit_exceeded("a compressed message (not allowed)")
         if size > MAX_MESSAGE_BYTES:

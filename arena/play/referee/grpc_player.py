@@ -86,12 +86,12 @@ class Encoder:
                     nonce=event.nonce,
                 )
             elif isinstance(event, TurnRevealed):
-                message.events.append(self._revealed(event))
+                message.events.append(self._turn_event(event))
             else:
-                message.events.append(self._other(event))
+                message.events.append(self._other_event(event))
         return message
 
-    def _revealed(self, event: TurnRevealed) -> pb.Event:
+    def _turn_event(self, event: TurnRevealed) -> pb.Event:
         known = self._shared.get(event.game)
         if known is None or known[0] is not event:
             known = (event, pb.Event(turn_result=turn_result(event.game, event.turn, event.stand_ins)))
@@ -106,7 +106,7 @@ class Encoder:
             self._positions[ask.game] = known
         return known[1]
 
-    def _other(self, event: Event) -> pb.Event:
+    def _other_event(self, event: Event) -> pb.Event:
         match event:
             case Welcome():
                 return pb.Event(welcome=pb.Welcome(**_LIMITS, **event._asdict()))
@@ -318,7 +318,7 @@ class GrpcPlayer:
         return lag
 
     def _greet(self, listener: Listener, message: pb.BotMessage) -> bool:
-        refusal = _greeting_refused(message)
+        refusal = _greeting_error(message)
         if refusal is not None:
             self._lose(Fault.EXPELLED, refusal, _INVALID)
             return False
@@ -344,7 +344,7 @@ class GrpcPlayer:
             asyncio.get_running_loop().call_later(_STATUS_SECONDS, self._relay.close_connections)
 
 
-def _greeting_refused(message: pb.BotMessage) -> str | None:
+def _greeting_error(message: pb.BotMessage) -> str | None:
     if not message.HasField("hello"):
         return "the first message is not a Hello"
     if message.hello.protocol != PROTOCOL:

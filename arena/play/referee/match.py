@@ -122,7 +122,7 @@ class RefereedMatch:
 
     def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
         """Handle a bot's answers in one or more games."""
-        expected = answers if len(answers) == 1 else self._expected(bot, answers)
+        expected = answers if len(answers) == 1 else self._expected_answers(bot, answers)
         for answer in answers:
             table = self._table(answer)
             if table is None:
@@ -166,7 +166,7 @@ class RefereedMatch:
     def _seat(self, bot: int, game: int) -> int:
         return self._bots(game).index(bot)
 
-    def _expected(self, bot: int, answers: Sequence[PlayerAnswer]) -> set[PlayerAnswer]:
+    def _expected_answers(self, bot: int, answers: Sequence[PlayerAnswer]) -> set[PlayerAnswer]:
         """Return the expected answers. Call this before handling any: handling one may trigger a request."""
         return {
             answer

@@ -235,7 +235,7 @@ class _Direction:
 
     def start(self) -> None:
         """Read from the source."""
-        self._loop.add_reader(self._source.fileno(), self._readable)
+        self._loop.add_reader(self._source.fileno(), self._on_readable)
 
     def stop(self) -> None:
         """Relay nothing more, and drop unsent data."""
@@ -243,8 +243,8 @@ class _Direction:
         self._loop.remove_reader(self._source.fileno())
         self._loop.remove_writer(self._sink.fileno())
 
-    def _readable(self) -> None:
-        self._received(self._read())
+    def _on_readable(self) -> None:
+        self._on_data(self._read())
 
     def _read(self) -> bytes | None:
         """Return bytes, b"" at the end of the stream, or None if there are none."""
@@ -255,7 +255,7 @@ class _Direction:
         except OSError:
             return b""
 
-    def _received(self, data: bytes | None) -> None:
+    def _on_data(self, data: bytes | None) -> None:
         if data == b"":
             self._connection.end()
         elif data is not None:
@@ -298,13 +298,13 @@ class _FromBot(_Direction):
         self._unforwarded = b""  # what came before the server was connected
         self._connected = False
 
-    def _readable(self) -> None:
+    def _on_readable(self) -> None:
         self._relay.bytes_received()
         if self._relay.can_receive_files:
             self._loop.remove_reader(self._source.fileno())
             self._relay.thread.submit(self._read_in_thread)
         else:
-            super()._readable()
+            super()._on_readable()
 
     def _read_in_thread(self) -> None:
         self._loop.call_soon_threadsafe(self._resume, self._read())
@@ -312,7 +312,7 @@ class _FromBot(_Direction):
     def _resume(self, data: bytes | None) -> None:
         if not self._stopped:
             self.start()
-            self._received(data)
+            self._on_data(data)
 
     def _handle(self, data: bytes) -> None:
         try:

@@ -106,7 +106,7 @@ def _play(path: str, turn: ReplayTurn, state: State) -> State:
     _compare(f"{path}.round", turn.round, state.round)
     _compare(f"{path}.turn", turn.turn, state.turn)
     _expect_length(f"{path}.plays", turn.plays, state.rules.participants)
-    plays = [_cards(f"{path}.plays[{player}]", play) for player, play in enumerate(turn.plays)]
+    plays = [_parse_cards(f"{path}.plays[{player}]", play) for player, play in enumerate(turn.plays)]
     if state.rules.dummy:
         _expect_length(f"{path}.plays[{state.rules.players}]", plays[-1], 1)
     moves = _moves(plays, state)
@@ -116,7 +116,7 @@ def _play(path: str, turn: ReplayTurn, state: State) -> State:
         raise _Found(f"{path}.plays[{error.seat}]", f"the rules forbid it: {error}") from error
 
 
-def _cards(path: str, names: Cards) -> tuple[Card, ...]:
+def _parse_cards(path: str, names: Cards) -> tuple[Card, ...]:
     cards = []
     for number, name in enumerate(names):
         card = _CARDS.get(name)
@@ -290,7 +290,7 @@ def log_of(recorded: PublicReplay) -> GameLog:
 
     Raises InvalidReplay if it breaks the rules; the message is the first difference.
     """
-    decided = _decided(recorded)
+    decided = _decision_steps(recorded)
     deck = decided[0].moment.state.deck
     return GameLog(
         recorded.variant, deck, tuple([tuple(moves_of(step.noted, step.moment.state)) for step in decided])
@@ -303,7 +303,7 @@ def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
     Raises InvalidReplay if it breaks the rules; the message is the first difference.
     """
     found = []
-    for number, (moment, turn, _) in enumerate(_decided(recorded)):
+    for number, (moment, turn, _) in enumerate(_decision_steps(recorded)):
         for seat, move in enumerate(moves_of(turn, moment.state)):
             if move is not None:
                 seen = view(moment.state, seat)
@@ -314,6 +314,6 @@ def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
     return tuple(found)
 
 
-def _decided(recorded: PublicReplay) -> list[Step]:
+def _decision_steps(recorded: PublicReplay) -> list[Step]:
     """Return the turns in which seats were asked."""
     return [step for step in course(recorded) if not is_automatic(recorded.variant, step.noted.turn)]

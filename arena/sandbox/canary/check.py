@@ -131,7 +131,7 @@ class Canary:
             limits=self._limits,
             pids=arguments["host_config"]["PidsLimit"],
             owner=self._owner_of(_SLOT + TASKS.index("look")),
-            environment=self._expected(arguments),
+            environment=self._expected_environment(arguments),
             deadline_seconds=_DEADLINE_SECONDS,
             not_cached_reason=self._runtime.not_cached_reason(self._image),
             trials=trials,
@@ -156,7 +156,7 @@ class Canary:
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
 
-    def _expected(self, arguments: dict[str, Any]) -> dict[str, str]:
+    def _expected_environment(self, arguments: dict[str, Any]) -> dict[str, str]:
         """Return the complete environment of a bot. The engine sets HOSTNAME."""
         with engine_errors(f"inspect image {self._image}"):
             config = self._client.inspect_image(self._image)["Config"]  # type: ignore[no-untyped-call] # untyped in its stubs

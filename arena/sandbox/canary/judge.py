@@ -28,12 +28,12 @@ Verdict = tuple[bool, str]
 """A control's result: True if it passed, and what was observed."""
 
 
-def _look(evidence: Evidence) -> dict[str, Any]:
+def _look_observations(evidence: Evidence) -> dict[str, Any]:
     return dict(evidence.trials["look"].observations or {})
 
 
 def _network(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
+    seen = _look_observations(evidence)
     outside = [name for name in seen["interfaces"] if name != "lo"]
     if outside:
         return False, f"there are interfaces that aren't loopback: {', '.join(outside)}"
@@ -43,7 +43,7 @@ def _network(evidence: Evidence) -> Verdict:
 
 
 def _read_only_root(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
+    seen = _look_observations(evidence)
     written = [path for path in seen["written"] if path != "/tmp" and not path.startswith("/dev")]  # noqa: S108 - in the container
     if written:
         return False, f"these paths could be written to: {', '.join(written[:5])}"
@@ -52,22 +52,22 @@ def _read_only_root(evidence: Evidence) -> Verdict:
 
 def _at_most(what: str, key: str, limit: int, evidence: Evidence) -> Verdict:
     """Judge the number that the probe reached in its attempt to get twice the limit."""
-    got = int(_look(evidence)[key])
+    got = int(_look_observations(evidence)[key])
     return got <= limit, f"{got} {what} ({limit} allowed)"
 
 
 def _tmp_size(evidence: Evidence) -> Verdict:
-    got = int(_look(evidence)["tmp_bytes"]) / _MIB
+    got = int(_look_observations(evidence)["tmp_bytes"]) / _MIB
     return got <= evidence.limits.tmp_mib, f"{got:g} MiB ({evidence.limits.tmp_mib} allowed)"
 
 
 def _tmp_noexec(evidence: Evidence) -> Verdict:
-    answer = _look(evidence)["tmp_executed"]
+    answer = _look_observations(evidence)["tmp_executed"]
     return answer != "done", "a program in /tmp ran" if answer == "done" else f"refused with {answer}"
 
 
 def _socket_folder(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
+    seen = _look_observations(evidence)
     if seen["referee"] != "done":
         return False, f"the referee's socket can't be reached ({seen['referee']})"
     done = [name for name, answer in seen["attacks"].items() if answer == "done"]
@@ -77,7 +77,7 @@ def _socket_folder(evidence: Evidence) -> Verdict:
 
 
 def _other_sockets(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
+    seen = _look_observations(evidence)
     if seen["dialled"]:
         return False, f"bots can connect to these sockets: {', '.join(seen['dialled'])}"
     if seen["foreign"] == "done":
@@ -88,7 +88,7 @@ def _other_sockets(evidence: Evidence) -> Verdict:
 
 
 def _user(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
+    seen = _look_observations(evidence)
     uid, gid = evidence.owner
     if seen["ids"] != [uid] * 3 + [gid] * 3 or not set(seen["groups"]) <= {gid}:
         return False, f"user and groups are {seen['ids']} and {seen['groups']}, not only {uid}:{gid}"
@@ -96,7 +96,7 @@ def _user(evidence: Evidence) -> Verdict:
 
 
 def _capabilities(evidence: Evidence) -> Verdict:
-    sets = _look(evidence)["capabilities"]
+    sets = _look_observations(evidence)["capabilities"]
     left = {name: f"{bits:x}" for name, bits in sets.items() if bits}
     if left or not {"CapPrm", "CapEff", "CapBnd"} <= sets.keys():
         return False, f"capabilities are left: {left or 'unknown'}"
@@ -104,20 +104,22 @@ def _capabilities(evidence: Evidence) -> Verdict:
 
 
 def _no_new_privileges(evidence: Evidence) -> Verdict:
-    answer = _look(evidence)["no_new_privileges"]
+    answer = _look_observations(evidence)["no_new_privileges"]
     return answer == 1, f"the kernel reports {answer} (1 means on)"
 
 
 def _system_calls(evidence: Evidence) -> Verdict:
-    passed = [name for name, answer in _look(evidence)["calls"].items() if answer not in _REFUSED]
+    passed = [
+        name for name, answer in _look_observations(evidence)["calls"].items() if answer not in _REFUSED
+    ]
     if passed:
         return False, f"these calls reach the kernel: {', '.join(passed)}"
     return True, "all attempted calls were refused"
 
 
-def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
+def _calls_refused(key: str, evidence: Evidence) -> Verdict:
     """Judge a group of the probe's calls. They must all fail."""
-    done = [name for name, answer in _look(evidence)[key].items() if answer == "done"]
+    done = [name for name, answer in _look_observations(evidence)[key].items() if answer == "done"]
     if done:
         return False, f"the kernel allowed: {', '.join(done)}"
     return True, "all attempted calls were refused"
@@ -131,7 +133,7 @@ def _layers_in_memory(evidence: Evidence) -> Verdict:
 
 
 def _host_counters(evidence: Evidence) -> Verdict:
-    readable = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
+    readable = [path for path in _look_observations(evidence)["telling"] if path not in _HARMLESS]
     if readable:
         return False, f"these files could be read: {', '.join(readable[:5])}"
     return True, f"of the files about the host, only {', '.join(sorted(_HARMLESS))} could be read"
@@ -141,7 +143,7 @@ _HARMLESS: Final = frozenset({"/proc/cgroups"})
 
 
 def _terminals(evidence: Evidence) -> Verdict:
-    answer = _look(evidence)["terminal"]
+    answer = _look_observations(evidence)["terminal"]
     return answer != "done", "a terminal was opened" if answer == "done" else f"refused with {answer}"
 
 
@@ -157,7 +159,7 @@ def _memory(evidence: Evidence) -> Verdict:
 
 def _swap(evidence: Evidence) -> Verdict:
     """Judge by the container's control group or, if it can't be read, by the engine's setting."""
-    seen, trial = _look(evidence), evidence.trials["look"]
+    seen, trial = _look_observations(evidence), evidence.trials["look"]
     if seen["v2_swap"] is not None:
         return seen["v2_swap"] == 0, f"memory.swap.max is {seen['v2_swap']} (-1 means unlimited)"
     if seen["v1_memory_and_swap"] is not None:
@@ -185,7 +187,7 @@ def _cpu(evidence: Evidence) -> Verdict:
     if share.throttled:
         return True, words
     # On a busy host the container may not even get its share. Then the configured quota decides.
-    quota = _look(evidence)["quota"]
+    quota = _look_observations(evidence)["quota"]
     set_to = trial.cpus if quota is None else quota
     held = 0 < set_to <= limit * _SHARE_SLACK
     return held, f"{words}, never throttled; the quota is {set_to:g} (0 and -1 mean unlimited)"
@@ -204,14 +206,14 @@ def _disk_rate(evidence: Evidence) -> Verdict:
 
 
 def _file_size(evidence: Evidence) -> Verdict:
-    answer = _look(evidence)["file_beyond"]
+    answer = _look_observations(evidence)["file_beyond"]
     max_size = f"{evidence.limits.tmp_mib} MiB"
     result = "created" if answer == "done" else f"refused with {answer}"
     return answer == "EFBIG", f"a file larger than {max_size} was {result}"
 
 
 def _core_dumps(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
+    seen = _look_observations(evidence)
     if seen["core_dumped"] or seen["core_limit"]:
         left = "a core dump" if seen["core_dumped"] else "no core dump"
         return False, f"a crash left {left}; the limit is {seen['core_limit']} bytes (-1 means unlimited)"
@@ -219,7 +221,7 @@ def _core_dumps(evidence: Evidence) -> Verdict:
 
 
 def _shared_memory(evidence: Evidence) -> Verdict:
-    folders = [path for path in _look(evidence)["written"] if path.startswith("/dev")]
+    folders = [path for path in _look_observations(evidence)["written"] if path.startswith("/dev")]
     if folders:
         return False, f"there is shared memory: {', '.join(folders)}"
     return True, "no shared memory"
@@ -227,7 +229,7 @@ def _shared_memory(evidence: Evidence) -> Verdict:
 
 def _log_size(evidence: Evidence) -> Verdict:
     """Judge the log of a container that printed 3 MiB."""
-    _look(evidence)["errors"]
+    _look_observations(evidence)["errors"]
     kept = evidence.trials["look"].log_bytes
     return kept <= _MAX_LOG_BYTES, f"the engine stored {kept // 1024} KiB of the 3 MiB printed"
 
@@ -237,7 +239,7 @@ _MAX_LOG_BYTES: Final = 3 * _MIB // 2
 
 
 def _environment(evidence: Evidence) -> Verdict:
-    seen = _look(evidence)
+    seen = _look_observations(evidence)
     strange = {name for name, value in seen["environment"].items() if evidence.environment.get(name) != value}
     if strange:
         # Only names, because a value may be a secret.
@@ -276,10 +278,10 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "capabilities": _capabilities,
     "no-new-privileges": _no_new_privileges,
     "system-calls": _system_calls,
-    "shared-futexes": partial(_refused_by_a_filter, "futexes"),
-    "page-cache": partial(_refused_by_a_filter, "page_cache"),
+    "shared-futexes": partial(_calls_refused, "futexes"),
+    "page-cache": partial(_calls_refused, "page_cache"),
     "layers-in-memory": _layers_in_memory,
-    "call-arguments": partial(_refused_by_a_filter, "options"),
+    "call-arguments": partial(_calls_refused, "options"),
     "host-counters": _host_counters,
     "terminals": _terminals,
     "memory": _memory,
@@ -324,7 +326,7 @@ _WARNINGS: Final = {
 
 def judge(evidence: Evidence) -> tuple[Finding, ...]:
     """Return a finding for every control, in the order of CONTROL_NAMES."""
-    warned = _warned(evidence)
+    warned = _engine_warnings(evidence)
     findings = []
     for name in CONTROL_NAMES:
         held, detail = _verdict(name, evidence)
@@ -353,7 +355,10 @@ def report_of(evidence: Evidence, runtime: str, checked: datetime) -> HostReport
 def _verdict(name: str, evidence: Evidence) -> Verdict:
     try:
         held, detail = RULES[name](evidence)
-        if name in _OWN_KERNEL and (kernel := _look(evidence)["kernel"]) != evidence.engine.kernel:
+        if (
+            name in _OWN_KERNEL
+            and (kernel := _look_observations(evidence)["kernel"]) != evidence.engine.kernel
+        ):
             held, detail = True, _OWN_KERNEL[name].format(kernel)
     except (KeyError, TypeError, ValueError):
         # The probe was cut short, or it couldn't try this control; it reported the error if possible.
@@ -363,7 +368,7 @@ def _verdict(name: str, evidence: Evidence) -> Verdict:
     return held, detail
 
 
-def _warned(evidence: Evidence) -> dict[str, str]:
+def _engine_warnings(evidence: Evidence) -> dict[str, str]:
     found: dict[str, str] = {}
     for warning in evidence.trials["look"].warnings:
         for name, words in _WARNINGS.items():

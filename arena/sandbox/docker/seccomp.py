@@ -269,7 +269,7 @@ def _argument(index: int, comparison: str, value: int, second: int = 0) -> dict[
     return {"index": index, "op": f"SCMP_CMP_{comparison}", "value": value, "valueTwo": second}
 
 
-def _refused(names: str, errno: int, *arguments: dict[str, Any], **more: object) -> dict[str, Any]:
+def _refuse(names: str, errno: int, *arguments: dict[str, Any], **more: object) -> dict[str, Any]:
     return _rule(names, "SCMP_ACT_ERRNO", errnoRet=errno, args=[*arguments], **more)
 
 
@@ -299,16 +299,16 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *_mmap(),
             *_signals(),
             _rule("timerfd_create", args=[_argument(1, "MASKED_EQ", _TFD_NONBLOCK, _TFD_NONBLOCK)]),
-            _refused("timerfd_create", ENOSYS, _argument(1, "MASKED_EQ", _TFD_NONBLOCK)),
+            _refuse("timerfd_create", ENOSYS, _argument(1, "MASKED_EQ", _TFD_NONBLOCK)),
             # These calls succeed without flushing the host's disk: nothing that a bot can write is on it.
-            _refused("fsync fdatasync", 0),
+            _refuse("fsync fdatasync", 0),
             # Some gVisor versions refuse with EPERM whatever error the rule names, and the C library then
             # starts no threads. Namespaces that clone3 creates there belong to gVisor, not to the host.
             *([_rule("clone3"), _rule(_POSIX_TIMERS)] if own_kernel else []),
             # gVisor's name for pselect6, which the C library's select() calls.
             *([_rule("pselect")] if own_kernel else []),
             _rule(unsupported, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
-            _rule(_COPY_IN_KERNEL) if own_kernel else _refused(_COPY_IN_KERNEL, EINVAL),
+            _rule(_COPY_IN_KERNEL) if own_kernel else _refuse(_COPY_IN_KERNEL, EINVAL),
             _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
             *(
                 _rule(name, args=[_argument(index, "EQ", value)])
@@ -322,14 +322,14 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
 def _futexes() -> list[dict[str, Any]]:
     return [
         _rule("futex", args=[_argument(1, "MASKED_EQ", _FUTEX_PRIVATE, _FUTEX_PRIVATE)]),
-        _refused("futex", EAGAIN, _argument(1, "MASKED_EQ", _FUTEX_PRIVATE)),
+        _refuse("futex", EAGAIN, _argument(1, "MASKED_EQ", _FUTEX_PRIVATE)),
     ]
 
 
 def _file_locks() -> list[dict[str, Any]]:
     return [
-        _refused("flock", ENOLCK),
-        *(_refused("fcntl", ENOLCK, _argument(1, "EQ", command)) for command in _FILE_LOCKS.values()),
+        _refuse("flock", ENOLCK),
+        *(_refuse("fcntl", ENOLCK, _argument(1, "EQ", command)) for command in _FILE_LOCKS.values()),
     ]
 
 
@@ -350,8 +350,8 @@ def _mmap() -> list[dict[str, Any]]:
             _rule("mmap", args=[_argument(3, "MASKED_EQ", huge | flag)])
             for flag in (_MAP_SHARED, _MAP_ANONYMOUS)
         ),
-        _refused("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge, huge)),
-        _refused("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge | shared, shared)),
+        _refuse("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge, huge)),
+        _refuse("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge | shared, shared)),
     ]
 
 
@@ -362,7 +362,7 @@ def _open_calls() -> list[dict[str, Any]]:
         for name, index in {"open": 1, "openat": 2}.items():
             rules += [
                 _rule(name, args=[_argument(index, "MASKED_EQ", direct)], includes={"arches": [arch]}),
-                _refused(
+                _refuse(
                     name, EINVAL, _argument(index, "MASKED_EQ", direct, direct), includes={"arches": [arch]}
                 ),
             ]
@@ -388,14 +388,14 @@ def _sockets() -> list[dict[str, Any]]:
             if bit != _FAMILY_ONLY_BYTES
         ),
         # The answer of a kernel without IPv6: gRPC and resolvers probe for IPv6, and continue without it.
-        _refused("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),
+        _refuse("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),
         *(
             _rule(call, args=[options, _argument(2, "EQ", option)])
             for call, allowed in {"setsockopt": _SOCKET_OPTIONS, "getsockopt": readable}.items()
             for option in allowed.values()
         ),
         # The answer of a unix socket to TCP and IP options, which gRPC queries.
-        _refused("setsockopt getsockopt", ENOPROTOOPT, _argument(1, "NE", _SOL_SOCKET)),
+        _refuse("setsockopt getsockopt", ENOPROTOOPT, _argument(1, "NE", _SOL_SOCKET)),
         *(
             _rule(names, args=[_argument(index, "MASKED_EQ", _MSG_OOB)])
             for names, index in _MESSAGE_FLAGS_INDEX.items()

@@ -46,13 +46,13 @@ def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, 
             raise CertificateError(f"{folder / name} already exists: remove it first, or choose another name")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        authority, key = _authority(folder, now)
-        return tuple(_member(folder / name, authority, key, now) for name in names)
+        authority, key = _ensure_authority(folder, now)
+        return tuple(_create_member(folder / name, authority, key, now) for name in names)
     except (OSError, ValueError, TypeError) as error:
         raise CertificateError(f"keys can't be created in {folder}: {error}") from error
 
 
-def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+def _ensure_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     cert_file, key_file = folder / f"{AUTHORITY}.pem", folder / f"{AUTHORITY}.key"
     if cert_file.exists():
         key = serialization.load_pem_private_key(key_file.read_bytes(), None)
@@ -62,18 +62,18 @@ def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.Ellipt
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name("Kaiten cluster")
     constraint = x509.BasicConstraints(ca=True, path_length=0)
-    certificate = _draft(name, name, key.public_key(), now).add_extension(constraint, critical=True)
+    certificate = _builder(name, name, key.public_key(), now).add_extension(constraint, critical=True)
     signed = certificate.sign(key, hashes.SHA256())
     _write_pair(folder, AUTHORITY, signed, key)
     return signed, key
 
 
-def _member(
+def _create_member(
     folder: Path, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, now: datetime
 ) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
-    draft = _draft(_name(folder.name), authority.subject, key.public_key(), now)
+    draft = _builder(_name(folder.name), authority.subject, key.public_key(), now)
     draft = draft.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     signed = draft.add_extension(_USES, critical=False).sign(authority_key, hashes.SHA256())
     _write(folder / f"{AUTHORITY}.pem", authority.public_bytes(serialization.Encoding.PEM), 0o644)
@@ -81,7 +81,7 @@ def _member(
     return folder
 
 
-def _draft(
+def _builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime
 ) -> x509.CertificateBuilder:
     return x509.CertificateBuilder(

@@ -345,7 +345,7 @@ async def _accept_matches(
     worker: Worker, options: WorkerOptions, health: SchedulerHealth, say: Callable[[str], None]
 ) -> None:
     """Accept matches once the scheduler can call this worker; otherwise results can't be fetched."""
-    while missing := await _why_unreachable(worker):
+    while missing := await _unreachable_reason(worker):
         if health.missing != missing:
             _log.warning("worker not accepting matches", scheduler=options.scheduler, error=missing)
         health.missing = missing
@@ -355,7 +355,7 @@ async def _accept_matches(
     await worker.heartbeat()
 
 
-async def _why_unreachable(worker: Worker) -> str | None:
+async def _unreachable_reason(worker: Worker) -> str | None:
     """Have the scheduler call this worker; return why it can't, or None."""
     try:
         await worker.scheduler.broadcast(msg={"op": "identity"}, workers=[worker.address])

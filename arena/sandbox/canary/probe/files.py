@@ -55,10 +55,10 @@ def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever `act` re
 _SECOND: Final = 1
 _SETTINGS: Final = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
 _ALL_PERMISSIONS: Final = 0o777
-_FILES: Final = 20
+_MAX_FILES: Final = 20
 """Maximum number of files tried per folder of /proc or /sys."""
 
-_LEAKS: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
+_LEAKING_FILES: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
 """Files in a process's folder that disclose other containers' pages, or the host's load or packets."""
 
 
@@ -67,16 +67,16 @@ def writable(_: dict[str, int]) -> dict[str, Any]:
     written, dialled = [], []
     for folder, special in _folders():
         path = Path(folder, "kaiten-canary")
-        if attempt(_make, path) == "done":
+        if attempt(_create_file, path) == "done":
             written.append(folder)
             path.unlink()
         sockets = [name for name in special if stat.S_ISSOCK(os.lstat(name).st_mode)]
-        dialled += [name for name in sockets if _dial(name) == "done"]
+        dialled += [name for name in sockets if _connect(name) == "done"]
     written += [path for path in _SETTINGS if attempt(_open_for_writing, path) == "done"]
     return {"written": written, "dialled": dialled}
 
 
-def _make(path: Path) -> None:
+def _create_file(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
 
 
@@ -110,7 +110,7 @@ def host_files(_: dict[str, int]) -> dict[str, Any]:
     The files are those in /proc and /sys except files of processes and of control groups, and the files in a
     process's folder that disclose something about other processes. One readable file per folder is enough.
     """
-    found = [_readable(iter([f"/proc/self/{name}"])) for name in _LEAKS]
+    found = [_readable(iter([f"/proc/self/{name}"])) for name in _LEAKING_FILES]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
         if entry.name.isdigit() or entry.is_symlink():
             continue
@@ -130,7 +130,7 @@ def _files_below(folder: str) -> Iterator[str]:
     for where, folders, names in os.walk(folder):
         if where == "/sys/fs":
             folders[:] = [name for name in folders if name != "cgroup"]
-        yield from (f"{where}/{name}" for name in sorted(names)[:_FILES])
+        yield from (f"{where}/{name}" for name in sorted(names)[:_MAX_FILES])
 
 
 def _read(path: str) -> None:
@@ -142,7 +142,7 @@ def _read(path: str) -> None:
         os.close(file)
 
 
-def _dial(path: str) -> str:
+def _connect(path: str) -> str:
     with socket.socket(socket.AF_UNIX) as channel:
         channel.settimeout(_SECOND)
         return attempt(channel.connect, path)
@@ -151,10 +151,10 @@ def _dial(path: str) -> str:
 def channel(_: dict[str, int]) -> dict[str, Any]:
     """Use the referee's socket, connect to another slot's socket, then try to change the socket folder."""
     own = Path(FOLDER, "referee.sock")
-    seen = {"referee": _dial(str(own)), "foreign": _dial(f"{FOLDER}/other.sock")}
+    seen = {"referee": _connect(str(own)), "foreign": _connect(f"{FOLDER}/other.sock")}
     with socket.socket(socket.AF_UNIX) as server:
         attacks = {
-            "make": attempt(_make, Path(FOLDER, "new")),
+            "make": attempt(_create_file, Path(FOLDER, "new")),
             "bind": attempt(server.bind, f"{FOLDER}/new.sock"),
             "chmod": attempt(own.chmod, _ALL_PERMISSIONS),
             "rename": attempt(own.rename, f"{FOLDER}/old.sock"),
@@ -190,7 +190,7 @@ def _fill_with_bytes(maximum: int) -> int:
 
 def _fill_with_files(maximum: int) -> int:
     count = 0
-    while count < maximum and attempt(_make, Path(TMP, str(count))) == "done":
+    while count < maximum and attempt(_create_file, Path(TMP, str(count))) == "done":
         count += 1
     return count
 

@@ -175,7 +175,7 @@ _FUTEX2_U32: Final = 2
 _RWF_NOWAIT: Final = 8
 _SO_ATTACH_FILTER: Final = 26
 _SO_COOKIE: Final = 57
-_RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
+_BPF_RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
 _STATFS_BYTES: Final = 256
 _TIMER_CREATE: Final = 107 if _ARM else 222
 _CLOCK_MONOTONIC: Final = 1
@@ -272,7 +272,7 @@ def options(_: dict[str, int]) -> dict[str, Any]:
     """Try rare options of calls that every bot needs."""
     read, write = os.pipe()
     with socket.socket(socket.AF_UNIX) as channel:
-        program = ctypes.create_string_buffer(_RETURN)
+        program = ctypes.create_string_buffer(_BPF_RETURN)
         attached = struct.pack("H6xQ", 1, ctypes.addressof(program))
         seen = {
             "setsockopt": attempt(channel.setsockopt, socket.SOL_SOCKET, _SO_ATTACH_FILTER, attached),
@@ -297,10 +297,10 @@ def options(_: dict[str, int]) -> dict[str, Any]:
     os.close(write)
     library = _path_of_library()
     # In a child process, whose descriptors don't count towards the limit of this process.
-    return {"options": seen | in_child(lambda: _host_wide(library))}
+    return {"options": seen | in_child(lambda: _host_wide_calls(library))}
 
 
-def _host_wide(library: str) -> dict[str, str]:
+def _host_wide_calls(library: str) -> dict[str, str]:
     """Make calls that disclose or disturb what others on the host do."""
     flags = mmap.MAP_PRIVATE | _MAP_HUGETLB
     return {
