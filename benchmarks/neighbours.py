@@ -1,8 +1,8 @@
 """Measure whether busy neighbours make honest bots exceed their clock: ``python -m benchmarks.neighbours``.
 
 Plays games between two honest bots under the ladder's clock and limits: first without neighbours, then with
-bots in all other slots of the host that use all available processor time. Needs a Docker engine. Exits with 1
-if an honest bot exceeds its clock or has any other fault.
+bots in up to five other slots of the host that use all available processor time. Needs a Docker engine. Exits
+with 1 if an honest bot exceeds its clock or has any other fault.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def _play_honest(hall: Hall, seats: tuple[str, ...], games: int) -> Outcome:
 
 @contextmanager
 def _noise(hall: Hall, source: str) -> Iterator[list[MatchRecord]]:
-    """Play matches of busy bots in all slots except those of the honest bots."""
+    """Play matches of busy bots in up to five slots next to those of the honest bots."""
     over = threading.Event()
     records: list[MatchRecord] = []
     seats = (source,) * min(5, hall.slots - _HONEST)

@@ -41,7 +41,7 @@ def run_arena(**settings: str) -> Iterator[RunningArena]:
     }
     file = folder / "data" / "arena.sqlite3"
     try:
-        with _running(environment, "-m", "arena", "coordinator"):
+        with _run_python(environment, "-m", "arena", "coordinator"):
             wait_until(file.exists, "a database")
             with closing(open_store(f"sqlite:///{file}")) as store:
                 wait_until(lambda: store.activity.totals().games > 0, "a game between house bots")
@@ -53,7 +53,7 @@ def run_arena(**settings: str) -> Iterator[RunningArena]:
 @contextmanager
 def run_site(environment: dict[str, str]) -> Iterator[tuple[int, str]]:
     """Run a site; yield its process ID and its address."""
-    with _running(environment, "-m", "web", "--port", "0", stderr=subprocess.PIPE) as process:
+    with _run_python(environment, "-m", "web", "--port", "0", stderr=subprocess.PIPE) as process:
         address = _address_of(process)
         if address is None:
             sys.exit("the site did not start: see its output above")
@@ -75,7 +75,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def _running(
+def _run_python(
     environment: dict[str, str], *words: str, stderr: int = subprocess.DEVNULL
 ) -> Iterator[subprocess.Popen[str]]:
     """Run Python in another process, and end it on exit."""

@@ -191,9 +191,9 @@ def _drip(site: _Site, number: int, token: str, uploads: Counter[str], over: thr
 class _Crowd:
     """Connections that never complete a request."""
 
-    def __init__(self, site: _Site, most: int) -> None:
+    def __init__(self, site: _Site, max_connections: int) -> None:
         self._address = site
-        self._most = most
+        self._max_connections = max_connections
         self._sockets: dict[int, socket.socket] = {}
         self._poll = select.epoll()
         self.made = self.ended = 0
@@ -205,7 +205,7 @@ class _Crowd:
     def fill(self) -> None:
         """Open connections up to the limit, as long as the site accepts them."""
         end = time.monotonic() + _PATIENCE
-        while self.open < self._most and time.monotonic() < end:
+        while self.open < self._max_connections and time.monotonic() < end:
             self._turn()
 
     def press(self, goes_on: Callable[[], bool]) -> None:
@@ -215,7 +215,7 @@ class _Crowd:
             time.sleep(_PAUSE)
 
     def _turn(self) -> None:
-        for _ in range(min(300, self._most - self.open)):
+        for _ in range(min(300, self._max_connections - self.open)):
             self._connect()
         for number, _ in self._poll.poll(0):
             self.ended += 1

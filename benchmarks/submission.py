@@ -92,7 +92,7 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
     if done.returncode:
         sys.exit(f"{name} was rejected: exit code {done.returncode}, {done.stdout}")
     submission: dict[str, Any] = json.loads(done.stdout)
-    wait_until(lambda: _played(store, name), f"a rated game of {name}")
+    wait_until(lambda: _has_rated_game(store, name), f"a rated game of {name}")
     rated = time.time() - begun
     stages = {stage: datetime.fromisoformat(submission[stage]).timestamp() - begun for stage in _STAGES}
     journey = Journey(target.name, stages, rated)
@@ -100,7 +100,7 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
     return journey
 
 
-def _played(store: Store, name: str) -> bool:
+def _has_rated_game(store: Store, name: str) -> bool:
     return any(line.bot == name and line.entry.games for line in store.ratings.standings())
 
 

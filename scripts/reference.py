@@ -230,7 +230,7 @@ def _meaning(name: str, meaning: str) -> str:
 
 def messages_page() -> str:
     """Return docs/messages.md: the service, the messages and the enums of the protocol."""
-    file = _described()
+    file = _read_protocol()
     comments = {tuple(at.path): _sentence(at.leading_comments) for at in file.source_code_info.location}
     parts = [_MESSAGES_HEAD]
     for number, service in enumerate(file.service):
@@ -258,7 +258,7 @@ def messages_page() -> str:
     return "\n".join(parts)
 
 
-def _described() -> FileDescriptorProto:
+def _read_protocol() -> FileDescriptorProto:
     """Return the protocol with its comments, as protoc reads it."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "descriptor"

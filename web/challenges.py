@@ -111,12 +111,12 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
     @router.get("/challenges/{id}")
     def one(caller: Reader, id_: ChallengeId) -> ChallengeSummary:
         """Return a challenge with its results so far."""
-        return challenge_summary(_own(challenges, caller, id_))
+        return challenge_summary(_own_challenge(challenges, caller, id_))
 
     @router.get("/challenges/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
     def replay(caller: Reader, id_: ChallengeId, game: GameId) -> Response:
         """Return the replay of a game of a challenge."""
-        for played in _own(challenges, caller, id_).games:
+        for played in _own_challenge(challenges, caller, id_).games:
             if played.game == game:
                 return Response(played.replay, media_type="application/json")
         raise Problem(404, "This challenge has no such game.")
@@ -124,7 +124,7 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
     return router
 
 
-def _own(challenges: Challenges, asking: Caller | Viewer, id_: str) -> KnownChallenge:
+def _own_challenge(challenges: Challenges, asking: Caller | Viewer, id_: str) -> KnownChallenge:
     """Return a challenge. Raises Problem (404) if ``asking`` may not see it."""
     known = challenges.find(id_)
     if known is None or not asking.may_see(known.account):
@@ -153,11 +153,11 @@ def challenge_pages(store: Store) -> APIRouter:
 
     @router.get("/{id}")
     def one(request: Request, id_: ChallengeId) -> Response:
-        known = _own(store.challenges, viewer_of(request), id_)
+        known = _own_challenge(store.challenges, viewer_of(request), id_)
         return page(request, "challenge.html", challenge=challenge_summary(known), running=known.running)
 
     def game(request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
-        known = _own(store.challenges, viewer_of(request), id_)
+        known = _own_challenge(store.challenges, viewer_of(request), id_)
         for number, played in enumerate(known.games, start=1):
             if played.game == game:
                 return _private_game(known, number, played)

@@ -48,7 +48,7 @@ def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> AP
             return RedirectResponse(f"/leaderboard?{request.url.query}", 308)
         at = now()
         activity = store.activity.current(at)
-        featured = _featured(activity, store.games, at - _DAY)
+        featured = _featured_game(activity, store.games, at - _DAY)
         puzzle = newest_puzzle(store.puzzles, at.date())
         return unless_unchanged(
             request,
@@ -96,7 +96,7 @@ def _of_kind(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
     return [each for each in activity.remarkable if each.kind is kind][:_REMARKABLE]
 
 
-def _featured(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
+def _featured_game(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
     """Return the most surprising upset since a time, or the closest game if there is no upset.
 
     Without games since then, return an older remarkable game, if there is one.

@@ -142,7 +142,7 @@ class _Live:
                 "live.html",
                 match=found,
                 rated=found.kind is MatchKind.RATED,
-                playing=_playing(game),
+                playing=_round_in_progress(game),
                 screen=live_screen(found, game, film, asked),
                 words=WORDS,
                 origin=origin(request),
@@ -181,7 +181,7 @@ def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: Request
     return screen(shown, film, asked.frame, seated(film, asked.viewpoint), base)
 
 
-def _playing(game: ShownGame) -> int | None:
+def _round_in_progress(game: ShownGame) -> int | None:
     """Return the number of a game's round in progress, from 1; None if all rounds are over."""
     return None if game.rounds == ROUNDS else game.rounds + 1
 
@@ -269,7 +269,7 @@ def _document(match: WatchedMatch) -> LiveMatch:
         games=match.games,
         watchable=tuple(game + 1 for game, _ in match.shown),
         game=shown.game + 1 if shown else None,
-        playing=_playing(shown) if shown else None,
+        playing=_round_in_progress(shown) if shown else None,
         disclosed=parse_disclosed(shown.text) if shown else None,
         replays=tuple(replay_of(match, game) for game in match.played),
     )
@@ -288,7 +288,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
         """Redirect to a game other than ``after``. Show a page if there are no games."""
         activity = store.activity.current(now())
         live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
-        for show in (*live, *_recorded(store, activity, after)):
+        for show in (*live, *_recorded_games(store, activity, after)):
             return RedirectResponse(show, 303, headers={"Cache-Control": "no-store"})
         return page(request, "tv_none.html")
 
@@ -313,7 +313,13 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
             begin = RequestedFrame(Frame(game.rounds, 1, FilmStage.PICK), EVERYTHING)
             seen = live_screen(found, game, film_so_far(game.text), begin)
             return page(
-                request, "tv.html", screen=seen, words=WORDS, show=match, match=found, playing=_playing(game)
+                request,
+                "tv.html",
+                screen=seen,
+                words=WORDS,
+                show=match,
+                match=found,
+                playing=_round_in_progress(game),
             )
 
         request.state.cacheable = True
@@ -322,7 +328,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     return router
 
 
-def _recorded(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
+def _recorded_games(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
     games = [each.game.game for each in activity.remarkable]
     games += [game.game for game in store.games.newest(limit=_NEWEST)]
     yield from (f"/tv/games/{game}" for game in _rotate(list(dict.fromkeys(games)), after))

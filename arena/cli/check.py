@@ -42,8 +42,8 @@ def check(
     else:
         print_verdict(document, "it qualifies")
         if image_bytes:
-            most = DEFAULT_LIMITS.image_bytes // _MIB
-            typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {most} MiB)")
+            limit_mib = DEFAULT_LIMITS.image_bytes // _MIB
+            typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {limit_mib} MiB)")
     if document["stage"] != Stage.PASSED:
         raise typer.Exit(EXIT_FAILURE)
 

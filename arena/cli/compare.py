@@ -136,14 +136,14 @@ class _Session:
             except OSError as trouble:
                 fail(f"can't continue: {trouble}")
 
-    def run(self, most: int) -> None:
+    def run(self, max_deals: int) -> None:
         """Play until the test ends."""
         first = self._progress.deals
-        if first >= most or (first % EVALUATION_INTERVAL == 0 and self._is_decided()):
+        if first >= max_deals or (first % EVALUATION_INTERVAL == 0 and self._is_decided()):
             return
-        plan = player_of(self._bots, 2 * (most - first))
+        plan = player_of(self._bots, 2 * (max_deals - first))
         try:
-            with plan.playing(self._comparison.games(first, most)) as played, _display() as show:
+            with plan.playing(self._comparison.games(first, max_deals)) as played, _display() as show:
                 for result in deal_results(self._report_mistakes(played)):
                     if self._file is not None:
                         self._file.write(result)

@@ -95,10 +95,10 @@ def _bots(
         if any(bot.name == other.name for other in bots):
             raise UnusableBot(f"two bots in the league are called {bot.name}: rename one of them")
         bots.append(bot)
-    least = min(table.players for table in tables)
-    if len(bots) < least:
+    needed = min(table.players for table in tables)
+    if len(bots) < needed:
         raise UnusableBot(
-            f"too few bots in {folder}: {len(bots)} found, {least} needed. Add house bots with --house"
+            f"too few bots in {folder}: {len(bots)} found, {needed} needed. Add house bots with --house"
         )
     return tuple(bots)
 

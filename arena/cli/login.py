@@ -76,7 +76,7 @@ def login(
 
     with exit_on_error():
         sites = users_sites()
-        address = check_address(site or os.environ.get(SITE_VARIABLE) or _last(sites))
+        address = check_address(site or os.environ.get(SITE_VARIABLE) or _last_site(sites))
         if crosses_network_unencrypted(address):
             say(f"{address} doesn't use HTTPS: anyone on the network can read the token and use it")
         with closing(SiteClient(address)) as visited:
@@ -123,7 +123,7 @@ def _revoke(known: Login) -> None:
         say(f"token not revoked: if it still works, revoke it at {known.site}/account")
 
 
-def _last(sites: Sites) -> str:
+def _last_site(sites: Sites) -> str:
     known = sites.all()
     if not known:
         raise WrongLogin("no site given: pass its URL, such as https://arena.example")
@@ -134,5 +134,5 @@ def _read_token(address: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline()
     say(f"create a token at {address}/account, with the {' and '.join(_REQUIRED_SCOPES)} scopes")
-    asked: str = typer.prompt("Token", hide_input=True, err=True)
-    return asked
+    token: str = typer.prompt("Token", hide_input=True, err=True)
+    return token

@@ -153,8 +153,8 @@ def audit(
 
 def _new_password() -> str:
     if sys.stdin.isatty():
-        asked: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-        return asked
+        password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        return password
     return sys.stdin.readline().rstrip("\r\n")
 
 

@@ -184,16 +184,16 @@ class SiteClient:
                 return
             # A response must not lead to another host.
             if not isinstance(following, str) or not following.startswith(f"{_API}/"):
-                raise self._unexpected(f"{following!a} as the next page")
+                raise self._unexpected_error(f"{following!a} as the next page")
             if following in known or len(known) == _MAX_PAGES:
-                raise self._unexpected("an endless list")
+                raise self._unexpected_error("an endless list")
             known.add(following)
             page = self.get(following.removeprefix(_API))
 
     def _member(self, response: object, name: str) -> list[Any]:
         found = response.get(name) if isinstance(response, dict) else None
         if not isinstance(found, list):
-            raise self._unexpected(f"no list of {name}")
+            raise self._unexpected_error(f"no list of {name}")
         return found
 
     def read(self, response: object, kind: type[T]) -> T:
@@ -201,10 +201,10 @@ class SiteClient:
         try:
             read = msgspec.convert(response, prepared(kind))
         except msgspec.ValidationError as error:
-            raise self._unexpected(str(error)) from error
+            raise self._unexpected_error(str(error)) from error
         for moment in _moments(read):
             if moment.year not in _YEARS:
-                raise self._unexpected(f"a time in the year {moment.year}")
+                raise self._unexpected_error(f"a time in the year {moment.year}")
         return read
 
     @contextmanager
@@ -230,7 +230,7 @@ class SiteClient:
         try:
             yield
         except UnexpectedResponse as error:
-            raise self._unexpected(str(error)) from error
+            raise self._unexpected_error(str(error)) from error
         except requests.RequestException as error:
             raise SiteError(connection_error(self.address, error)) from error
 
@@ -246,10 +246,10 @@ class SiteClient:
         with self._site_errors():
             # With an auth function, requests ignores ~/.netrc.
             return self._session.request(
-                method, url, auth=self._authorized, allow_redirects=False, stream=True, **settings
+                method, url, auth=self._add_token, allow_redirects=False, stream=True, **settings
             )
 
-    def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+    def _add_token(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         """Add the token to a request."""
         if self._token is not None:
             request.headers["Authorization"] = f"Bearer {self._token}"
@@ -262,13 +262,13 @@ class SiteClient:
         with response:
             self._check(response)
             if _kind(response) != "application/json":
-                raise self._unexpected(f"{_kind(response) or 'something'} where JSON was expected")
+                raise self._unexpected_error(f"{_kind(response) or 'something'} where JSON was expected")
             with self._site_errors():
                 return read_body(response)
 
     def _check(self, response: requests.Response) -> None:
         if response.status_code in _REDIRECTS:
-            raise self._redirected(response.headers.get("Location", ""))
+            raise self._redirect_error(response.headers.get("Location", ""))
         if response.status_code < _BAD_REQUEST:
             return
         if response.status_code == _UNAUTHORIZED:
@@ -295,16 +295,16 @@ class SiteClient:
         detail, hint = str(problem.get("detail", "")), str(problem.get("hint", ""))
         return SiteProblem(response.status_code, detail, hint, retryable=_may_retry(response))
 
-    def _redirected(self, location: str) -> SiteError:
+    def _redirect_error(self, location: str) -> SiteError:
         try:
             other = check_address(urljoin(f"{self.address}/", location).partition("/api/")[0])
         except (ValueError, WrongLogin):
             other = self.address
         if other == self.address:
-            return self._unexpected("a redirect")
+            return self._unexpected_error("a redirect")
         return SiteError(f"{self.address} redirects to {other}. If that is your arena: arena login {other}")
 
-    def _unexpected(self, what: str) -> SiteError:
+    def _unexpected_error(self, what: str) -> SiteError:
         return SiteError(
             f"{self.address} returned {what}: check that this is an arena's address, and that the "
             "command and the arena have the same version"

@@ -119,16 +119,16 @@ class Sites:
 
         Raises WrongLogin.
         """
-        with self._locked():
+        with self._lock():
             self._write((*(each for each in self.all() if each.site != login.site), login))
 
     def forget(self, site: str) -> None:
         """Remove the login of a site, if any. Raises WrongLogin."""
-        with self._locked():
+        with self._lock():
             self._write(tuple(each for each in self.all() if each.site != site))
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         """Lock the file against other commands. The lock is on its folder, because the file is replaced."""
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

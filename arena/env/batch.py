@@ -291,7 +291,7 @@ class Batch:
         self._places = (1 + (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)).astype(np.int16)
 
 
-def _used() -> Counts:
+def _cards_used() -> Counts:
     """Return how many cards of each kind a plain action takes: ``[PLAIN, KINDS]``."""
     used = np.zeros((PLAIN, KINDS), dtype=np.int8)
     for action in range(PLAIN):
@@ -300,7 +300,7 @@ def _used() -> Counts:
     return used
 
 
-_USED: Final = _used()
+_USED: Final = _cards_used()
 
 
 def _maki(icons: Numbers) -> Numbers:

@@ -147,7 +147,7 @@ class AgainstBots(gymnasium.Env[Any, Any]):
         bots = [self._opponents[number] for number in self.np_random.permutation(len(others))]
         self._choosers = {seat: new_chooser(bot).choose for seat, bot in zip(others, bots, strict=True)}
         deck = shuffled_deck(self.rules, self.np_random.bytes(SEED_BYTES))
-        self._state = self._until_asked(new_game(self.rules, deck))
+        self._state = self._play_until_asked(new_game(self.rules, deck))
         return observation(self._state, self._seat), {"seat": self._seat}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -158,11 +158,11 @@ class AgainstBots(gymnasium.Env[Any, Any]):
         if self._state is None or self._state.over:
             raise ValueError("no game is in progress: call reset() first")
         state = _apply(self._state, self._moves(self._state, move_of(int(action))))
-        self._state = state = self._until_asked(state)
+        self._state = state = self._play_until_asked(state)
         seat = self._seat
         return observation(state, seat), rewards(state)[seat], state.over, False, _info(state, seat)
 
-    def _until_asked(self, state: State) -> State:
+    def _play_until_asked(self, state: State) -> State:
         """Play the turns in which the learner's last card is played automatically."""
         while not state.over and self._seat not in asked(state):
             state = _apply(state, self._moves(state, None))

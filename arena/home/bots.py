@@ -49,11 +49,11 @@ def find_bot(word: str) -> HomeBot:
     """
     path = Path(word).expanduser()
     if path.is_file():
-        return _of_file(path, word)
+        return _bot_of_file(path, word)
     if "/" not in word and (language := _language_in(samples() / word)) is not None:
         return _source_file_bot(word, word, HOUSE, samples() / word / language.file, language)
     if path.is_dir():
-        return _of_folder(path, word)
+        return _bot_of_folder(path, word)
     if path.suffix or "/" in word:
         raise UnusableBot(f"no such file or folder: {word}")
     names = known(samples())
@@ -144,7 +144,7 @@ def _bot_at(path: Path) -> HomeBot | None:
     if path.is_dir():
         language = _language_in(path)
         return None if language is None else _folder_bot(path, str(path), language)
-    return _of_file(path, str(path)) if language_of(path.name) is not None else None
+    return _bot_of_file(path, str(path)) if language_of(path.name) is not None else None
 
 
 def _language_in(folder: Path) -> Language | None:
@@ -152,7 +152,7 @@ def _language_in(folder: Path) -> Language | None:
     return next((language for language in LANGUAGES if (folder / language.file).is_file()), None)
 
 
-def _of_folder(path: Path, word: str) -> HomeBot:
+def _bot_of_folder(path: Path, word: str) -> HomeBot:
     language = _language_in(path)
     if language is None:
         raise UnusableBot(
@@ -166,7 +166,7 @@ def _folder_bot(folder: Path, word: str, language: Language) -> HomeBot:
     return _source_file_bot(folder.resolve().name, word, _SELF, folder / language.file, language)
 
 
-def _of_file(path: Path, word: str) -> HomeBot:
+def _bot_of_file(path: Path, word: str) -> HomeBot:
     language = language_of(path.name)
     if language is None and os.access(path, os.X_OK):
         command = (str(path.absolute()),)

@@ -96,7 +96,7 @@ class League:
     def missing(self) -> tuple[LeagueEntrant, ...]:
         """Enter the bots whose current code is not yet in the league, and return their entries."""
         wanted = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
-        new = tuple(entrant for entrant in wanted if self._newest(entrant.name) != entrant)
+        new = tuple(entrant for entrant in wanted if self._latest_entrant(entrant.name) != entrant)
         for entrant in new:
             self._add(entrant)
         return new
@@ -157,7 +157,7 @@ class League:
 
     def _add(self, line: Line) -> None:
         if isinstance(line, LeagueEntrant):
-            previous = self._newest_number(line.name)
+            previous = self._latest_number(line.name)
             event = VersionStarted(version=len(self._versions), previous=previous)
             self._versions.append(line)
             self._entries |= apply(self._entries, event)
@@ -177,11 +177,11 @@ class League:
                     self._tied[version, other] += place == theirs
                     self._met[version, other] += 1
 
-    def _newest_number(self, name: str) -> int | None:
+    def _latest_number(self, name: str) -> int | None:
         return max((number for number, each in enumerate(self._versions) if each.name == name), default=None)
 
-    def _newest(self, name: str) -> LeagueEntrant | None:
-        number = self._newest_number(name)
+    def _latest_entrant(self, name: str) -> LeagueEntrant | None:
+        number = self._latest_number(name)
         return None if number is None else self._versions[number]
 
     def _current(self) -> list[int]:
@@ -189,7 +189,7 @@ class League:
         return [version for version, _ in self._current_bots()]
 
     def _current_bots(self) -> list[tuple[int, HomeBot]]:
-        numbers = [(self._newest_number(bot.name), bot) for bot in self._bots]
+        numbers = [(self._latest_number(bot.name), bot) for bot in self._bots]
         return [(number, bot) for number, bot in numbers if number is not None]
 
     def _candidate(self, version: int) -> Candidate:

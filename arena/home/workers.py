@@ -204,8 +204,8 @@ class _Worker:
         self._process.start()
         other.close()
 
-    def feed(self, games: Iterator[HomeGame], most: int) -> None:
-        for _ in range(most):
+    def feed(self, games: Iterator[HomeGame], count: int) -> None:
+        for _ in range(count):
             game = next(games, None)
             if game is None:
                 return

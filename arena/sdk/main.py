@@ -52,12 +52,12 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     """Play the match that the arena started this program for, and exit.
 
     Exit codes: 0 if the referee ended the match, 1 if the bot's own code raised (the traceback is on stderr),
-    2 if no referee answered, or it disconnected or refused. ``bot`` is a function ``choose(view)``, or a
-    class with a method ``choose(self, view)`` and, optionally, ``game_over(self, end)``; every game gets a
-    new instance. ``games_at_once`` limits the number of games in progress, by default to 32 for a function
-    and 1 for a class. The clock of every game with an open request is running, so a slow bot should choose 1.
-    Raises TypeError if ``bot`` is neither a function nor such a class, or ValueError if ``games_at_once`` is
-    below 1.
+    2 if no referee answered, or it disconnected, refused or sent something unknown. ``bot`` is a function
+    ``choose(view)``, or a class with a method ``choose(self, view)`` and, optionally,
+    ``game_over(self, end)``; every game gets a new instance. ``games_at_once`` limits the number of games in
+    progress, by default to 32 for a function and 1 for a class. The clock of every game with an open request
+    is running, so a slow bot should choose 1. Raises TypeError if ``bot`` is neither a function nor such a
+    class, or ValueError if ``games_at_once`` is below 1.
     """
     if games_at_once is None:
         games_at_once = 1 if is_class(bot) else 32

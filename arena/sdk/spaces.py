@@ -42,9 +42,9 @@ def segments(rules: Rules) -> tuple[Segment, ...]:
     sizes += [(f"known_hand_{passed}", KINDS) for passed in range(1, rules.players)]
     sizes += [("unseen", KINDS)]
     for name in ("own", *(f"other_{number}" for number in range(1, rules.players))):
-        sizes += _of_participant(name)
+        sizes += _participant_sizes(name)
     if rules.dummy:
-        sizes += _of_participant("dummy")
+        sizes += _participant_sizes("dummy")
     parts, start = [], 0
     for name, size in sizes:
         parts.append(Segment(name, start, size))
@@ -52,7 +52,7 @@ def segments(rules: Rules) -> tuple[Segment, ...]:
     return tuple(parts)
 
 
-def _of_participant(name: str) -> list[tuple[str, int]]:
+def _participant_sizes(name: str) -> list[tuple[str, int]]:
     return [
         (f"{name}_table", KINDS),
         (f"{name}_free_wasabi", 1),

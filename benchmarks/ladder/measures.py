@@ -72,15 +72,15 @@ def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> i
 
 def excess_loss(ratings: Mapping[int, Rating], population: Population) -> float:
     """Return by what share the log-loss of predictions from ratings exceeds that of true probabilities."""
-    lost, least = 0.0, 0.0
+    loss, minimum = 0.0, 0.0
     for players in SIZES:
         for bot, rating in ratings.items():
             for other in range(bot):
                 true = population.ahead(players, bot, other)
                 said = expected(rating, ratings[other], (players,))
-                lost -= true * math.log(said) + (1 - true) * math.log(1 - said)
-                least -= true * math.log(true) + (1 - true) * math.log(1 - true)
-    return lost / least - 1
+                loss -= true * math.log(said) + (1 - true) * math.log(1 - said)
+                minimum -= true * math.log(true) + (1 - true) * math.log(1 - true)
+    return loss / minimum - 1
 
 
 def _sign(value: float) -> int:

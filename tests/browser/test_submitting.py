@@ -501,7 +501,7 @@ def test_a_bot_is_written_in_the_browser_and_submitted(windows: Windows, town: T
     refusal = page.get_by_role("alert")
     expect(refusal.locator("code").first).to_have_text("arena rollback")
     expect(refusal).not_to_contain_text("`")
-    page.locator("[data-start]").evaluate("form => { form.dataset.most = 99; form.requestSubmit(); }")
+    page.locator("[data-start]").evaluate("form => { form.dataset.maxBytes = 99; form.requestSubmit(); }")
     expect(refusal).to_have_text("The code is too long: the limit is 99 bytes.")
     reset_after_a_question(page)
     source.press("Control+a")

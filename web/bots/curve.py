@@ -93,7 +93,7 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
         lines=tuple(lines),
         ratings=scale.marks,
         counts=_counts(games),
-        versions=tuple(_spaced((_at(at, games), version) for at, version in begins)),
+        versions=tuple(_space_labels((_position(at, games), version) for at, version in begins)),
         rows=_rows(curves),
     )
 
@@ -129,7 +129,9 @@ def _mean_line(versions: Sequence[VersionCurve], games: int, scale: "_Scale") ->
     before = 0
     for each in versions:
         shown = thinned(each.points, max(2, MAX_POINTS // len(versions)))
-        path += [f"{_at(before + point.games, games):g} {scale.at(point.rating.mean):g}" for point in shown]
+        path += [
+            f"{_position(before + point.games, games):g} {scale.at(point.rating.mean):g}" for point in shown
+        ]
         before += each.points[-1].games
     return f"M{'L'.join(path)}" if path else ""
 
@@ -168,7 +170,7 @@ def _scale(drawn: Iterable[float]) -> _Scale:
 def _counts(games: int) -> tuple[CurveMark, ...]:
     """Return marks at round numbers of games, without 0."""
     step = _step(games)
-    return tuple(CurveMark(at=_at(value, games), value=value) for value in range(step, games + 1, step))
+    return tuple(CurveMark(at=_position(value, games), value=value) for value in range(step, games + 1, step))
 
 
 def _step(span: float) -> int:
@@ -182,11 +184,11 @@ def _step(span: float) -> int:
         power *= 10
 
 
-def _at(games: int, total: int) -> float:
+def _position(games: int, total: int) -> float:
     return round(SIDE * games / total, 1)
 
 
-def _spaced(marks: Iterable[tuple[float, int]]) -> Iterable[CurveMark]:
+def _space_labels(marks: Iterable[tuple[float, int]]) -> Iterable[CurveMark]:
     """Yield marks, without values where labels would overlap."""
     free = 0.0
     for at, value in marks:
@@ -197,7 +199,7 @@ def _spaced(marks: Iterable[tuple[float, int]]) -> Iterable[CurveMark]:
 
 
 def _line(points: Sequence[CurvePoint], before: int, games: int, scale: _Scale) -> CurveLine:
-    across = [_at(before + point.games, games) for point in points]
+    across = [_position(before + point.games, games) for point in points]
 
     def path(sigmas: int) -> list[str]:
         return [

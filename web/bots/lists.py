@@ -65,7 +65,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             "compare.html",
             names=[name if bot is None else bot.name for name, bot in found.items()],
             left_out=typed[MAX_COMPARED:],
-            most=MAX_COMPARED,
+            max_bots=MAX_COMPARED,
             bots=compared,
             missing=[name for name, bot in found.items() if bot is None],
             plot=draw_together([store.histories.curve(name) for name in known]),

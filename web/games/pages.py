@@ -164,7 +164,7 @@ def game_pages(store: Store) -> APIRouter:
             "game.html",
             game=found,
             origin=origin(request),
-            disqualified=() if found.counts else _disqualified(store, found),
+            disqualified=() if found.counts else _disqualified_bots(store, found),
             replay=replay_table(found.replay) if found.replay else None,
             analysed=None if (analysis := store.analyses.find(game)) is None else lay_out(analysis),
             decisions={seat: f"/games/{game}/decisions/{seat}" for seat in range(len(found.seats))},
@@ -193,7 +193,7 @@ def game_pages(store: Store) -> APIRouter:
     return router
 
 
-def _disqualified(store: Store, game: GamePage) -> tuple[str, ...]:
+def _disqualified_bots(store: Store, game: GamePage) -> tuple[str, ...]:
     """Return the game's disqualified bots. If there are any, the game doesn't count."""
     known = (store.bots.find(seat.bot) for seat in game.seats)
     return tuple(bot.name for bot in known if bot is not None and bot.state is BotState.DISQUALIFIED)

@@ -214,10 +214,10 @@ class Callers:
             scopes=scopes_of(found.account.role),
             session=found,
             token=None,
-            benched=self._benched(found.account),
+            benched=self._benched_bots(found.account),
         )
 
-    def _benched(self, account: KnownAccount) -> tuple[str, ...]:
+    def _benched_bots(self, account: KnownAccount) -> tuple[str, ...]:
         return tuple(bot.name for bot in self._bots.of_account(account.id) if bot.state is BotState.BENCHED)
 
     def _with_token(self, header: str) -> Caller | None:

@@ -142,9 +142,9 @@ def install_error_handlers(app: FastAPI) -> None:
         return made
 
     app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(StoreError, _no_store)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(RequestValidationError, _handle_invalid_request)
+    app.add_exception_handler(StoreError, _handle_store_error)
+    app.add_exception_handler(Exception, _handle_unexpected_error)
 
 
 def _methods(request: Request) -> set[str]:
@@ -158,7 +158,7 @@ def _methods(request: Request) -> set[str]:
     }
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
+async def _handle_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered only for this class
     problems = error.errors()
     if any(problem["loc"][0] == "path" for problem in problems):
@@ -169,13 +169,13 @@ async def _invalid(request: Request, error: Exception) -> Response:
     return answer_problem(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail))
 
 
-async def _no_store(request: Request, error: Exception) -> Response:
+async def _handle_store_error(request: Request, error: Exception) -> Response:
     _log.error("database unavailable", error=str(error))
     detail = "The arena's database is not responding. Try again in a moment."
     return answer_problem(request, Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail))
 
 
-async def _unexpected(request: Request, _: Exception) -> Response:
+async def _handle_unexpected_error(request: Request, _: Exception) -> Response:
     # The framework's outermost layer sends this response, and logs the error.
     detail = (
         "An internal error occurred. If it happens again, tell the operator; the arena's log has the details."

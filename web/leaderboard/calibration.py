@@ -78,7 +78,7 @@ def calibration_pages(calibrations: Calibrations) -> APIRouter:
                 request,
                 "calibration.html",
                 calibration=found,
-                most=GAMES,
+                max_games=GAMES,
                 share=SHARE,
                 plot=Plot(),
                 held=_held_share(found.spans),

@@ -172,8 +172,8 @@ class _Play:
             "play.html",
             tables=self._tables,
             bots=self._bots(account),
-            most=MAX_OPPONENTS,
-            most_listed=_HISTORY,
+            max_opponents=MAX_OPPONENTS,
+            max_listed=_HISTORY,
             open_game=None if visitor is None else self._games.open_of(visitor),
             games=[(game, _places(game)) for game in self._games.newest(visitor or "", account, _HISTORY)],
         )

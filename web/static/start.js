@@ -41,9 +41,9 @@ function refuse(...texts) {
 
 async function send(isCheck) {
   const file = new File([editor.text], "bot", { type: "text/plain" });
-  const most = Number(form.dataset.most);
+  const maxBytes = Number(form.dataset.maxBytes);
   if (!editor.text.trim()) return refuse("There is no code yet.", "Write a bot, or reset to the example.");
-  if (file.size > most) return refuse(`The code is too long: the limit is ${size(most)}.`);
+  if (file.size > maxBytes) return refuse(`The code is too long: the limit is ${size(maxBytes)}.`);
   refuse();
   check.disabled = submit.disabled = true;
   try {

@@ -15,9 +15,9 @@ function kindOf(name) {
 }
 
 function problem(chosen) {
-  const { most } = kindOf(chosen.name);
+  const { maxBytes } = kindOf(chosen.name);
   if (!chosen.size) return "This file is empty.";
-  return chosen.size > most ? `This file is ${size(chosen.size)}; the limit is ${size(most)}.` : "";
+  return chosen.size > maxBytes ? `This file is ${size(chosen.size)}; the limit is ${size(maxBytes)}.` : "";
 }
 
 function describe() {

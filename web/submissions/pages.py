@@ -155,7 +155,7 @@ _KINDS: Final = (
             "kind": language.name,
             "title": language.title,
             "suffixes": language.suffixes,
-            "most": MAX_SOURCE_BYTES,
+            "maxBytes": MAX_SOURCE_BYTES,
         }
         for language in LANGUAGES
     ),
@@ -163,7 +163,7 @@ _KINDS: Final = (
         "kind": UploadKind.IMAGE.value,
         "title": "An image archive",
         "suffixes": (),
-        "most": DEFAULT_LIMITS.archive_bytes,
+        "maxBytes": DEFAULT_LIMITS.archive_bytes,
     },
 )
 """Kinds of files, each with the file name suffixes that select it and its size limit."""
@@ -201,9 +201,9 @@ class _Submissions:
             bot=bot if _is_name(bot) else "",
             bots=() if account is None else self._store.bots.of_account(account),
             samples=samples(shared_folder() / "bots"),
-            most=MAX_SOURCE_BYTES,
+            max_bytes=MAX_SOURCE_BYTES,
             is_open=self._is_open(),
-            games_of_it=GAMES,
+            qualification_games=GAMES,
             site=origin(request),
             downloads=self._downloads,
             is_unencrypted=is_unencrypted(request),
@@ -219,7 +219,7 @@ class _Submissions:
             allowance=self._receiver.allowance(account.name, account.id),
             is_open=self._is_open(),
             limits=DEFAULT_LIMITS,
-            most=MAX_SOURCE_BYTES,
+            max_bytes=MAX_SOURCE_BYTES,
             note_length=NOTE_LENGTH,
             languages=LANGUAGES,
             kinds=_KINDS,
@@ -249,7 +249,7 @@ class _Submissions:
             hand=() if asked is None else tuple(map(card, asked.hand)),
             bot=bot if bot is not None and bot.account == known.account else None,
             first_game=None if known.version is None else store.games.first_of(known.bot, known.version),
-            games_of_it=GAMES,
+            qualification_games=GAMES,
         )
 
     def game(self, request: Request, id_: SubmissionId, game: GameId) -> PrivateGame:

@@ -106,7 +106,7 @@ class Sheet:
 
     def card(self, card: Card | None, x: float, y: float, width: float, *, framed: bool = False) -> None:
         """Draw a card, face down if it is None, and optionally framed in vermilion."""
-        shown = _resized(card, round(_OVERSAMPLING * width))
+        shown = _resize(card, round(_OVERSAMPLING * width))
         self._image.paste(shown, (round(_OVERSAMPLING * x), round(_OVERSAMPLING * y)), shown)
         if framed:
             box = [_OVERSAMPLING * value for value in (x - 4, y - 4, x + width + 4, y + width * TALL + 4)]
@@ -141,7 +141,7 @@ class Sheet:
 
 
 @lru_cache(maxsize=64)
-def _resized(card: Card | None, width: int) -> Image.Image:
+def _resize(card: Card | None, width: int) -> Image.Image:
     return face(card).resize((width, round(width * TALL)), Image.Resampling.LANCZOS)
 
 
