@@ -115,7 +115,7 @@ class PersonTables:
             for id_ in seated:
                 self._games.fail(id_, "the arena was stopped", self._now)
         except StoreError as error:  # the next coordinator ends them
-            _log.warning("human games not closed", error=str(error))
+            _log.warning("person's games not closed", error=str(error))
         finally:
             for person in seated.values():
                 person.leave()
@@ -144,15 +144,15 @@ class PersonTables:
             slots = tuple(range(first, first + game.rules.players))
             record = self._launcher.play(encode(spec), slots, person=person)
             self._games.finish(game.id, _replay(game, spec, decode(record, MatchRecord)), self._now)
-            _log.info("human game played")
+            _log.info("person's game played")
         except (LauncherError, RecordRefused) as error:
             if not person.left:
-                _log.warning("human game failed", error=str(error))
+                _log.warning("person's game failed", error=str(error))
                 self._games.fail(game.id, _FAILED, self._now)
         except StoreError as error:
-            _log.warning("human game not stored", error=str(error))
+            _log.warning("person's game not stored", error=str(error))
         except Exception:  # noqa: BLE001 - the thread has no caller to handle it
-            _log.exception("human game failed")
+            _log.exception("person's game failed")
             self._games.fail(game.id, _FAILED, self._now)
 
     def _unplayable_reason(self, game: PersonGame) -> str | None:
@@ -198,7 +198,7 @@ class _SeatedPerson:
         try:
             self._ask(view)
         except StoreError as error:
-            _log.warning("decision not offered to human", error=str(error))
+            _log.warning("decision not offered to person", error=str(error))
             self.leave()
 
     def choose(self, choice: ChosenMove) -> None:
