@@ -36,7 +36,7 @@ class Passwords:
         self._hasher = hasher
         self._hashing = BoundedSemaphore(_MAX_CONCURRENT)
         self._callers = BoundedSemaphore(_MAX_CONCURRENT + _MAX_WAITING)
-        # Passwords for unknown names are checked against this, so that checks for all names take as long.
+        # Passwords for unknown names are checked against this, so that all checks take equally long.
         self._decoy = _decoy(hasher)
 
     def hash(self, password: str) -> str:

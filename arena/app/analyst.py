@@ -135,7 +135,8 @@ def analyst(
 ) -> Iterator[None]:
     """Analyse games periodically within the context; see :class:`HostAnalyst`.
 
-    There is a pause of ``seconds`` before each rated game. If ``playouts`` is 0, no games are analysed.
+    There is a pause of ``seconds`` before each analysis of a rated game. If ``playouts`` is 0, no games are
+    analysed.
     """
     if not playouts:
         yield

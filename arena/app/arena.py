@@ -250,7 +250,7 @@ class Arena:
     def check_host(self, say: Callable[[str], None]) -> HostReport:
         """Check this host's controls, record the report, and open the gate if the report allows it.
 
-        Until then, no untrusted bot plays. In a cluster, the workers check their own hosts instead. ``say``
+        Until then, no untrusted bots play. In a cluster, the workers check their own hosts instead. ``say``
         receives progress messages. Raises ImageError, RuntimeFailure or StoreError.
         """
         report = examine(self._settings, self.runtime, say)
@@ -275,7 +275,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
     """Open an arena with exclusive use of its data directory, and clean up after earlier runs.
 
     If ``own`` is True, all bots belong to the operator, so the host needs no check. Raises StoreError;
-    CannotStart if another arena uses the directory or the database, or if a folder can't be created; or
+    CannotStart if another arena is using the directory or the database, or if a folder can't be created; or
     RuntimeFailure if bots can't be run.
     """
     with (

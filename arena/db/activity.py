@@ -178,7 +178,7 @@ def _totals(connection: Connection) -> Totals:
 def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:
     """Return the number of games that ended after each of these times, without counting rows.
 
-    Games are numbered in the order of their end (approximately, if they end at nearly the same time), so the
+    Games are numbered in the order in which they ended (approximately, if nearly at the same time), so the
     number of the first game after a time is enough.
     """
     firsts = [

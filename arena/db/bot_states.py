@@ -151,7 +151,7 @@ class BotStates(Repository):
         *,
         counts: bool,
     ) -> Rebuilt:
-        """Compute all ratings with or without a bot's games, then apply the change in one step."""
+        """Compute all ratings with or without a bot's games, then apply the change in one transaction."""
         rate: Rate = cache(update_ratings)
         with self._transactions.read() as connection:
             bot = _find(connection, name, disqualified=counts)
@@ -259,7 +259,7 @@ def _write_state(connection: Connection, bot: int, state: BotState, why: str | N
 
 
 def _recent_takeovers(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return for each of a version's last games, oldest first, whether the stand-in finished it.
+    """Return whether the stand-in finished each of a version's last games, oldest first.
 
     Games that ended before ``since`` are left out.
     """

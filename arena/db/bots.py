@@ -322,7 +322,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
         if bot.state != BotState.ACTIVE:
             set_playing(connection, bot.id, bot.playing, new.created)
         return int(playing.id)
-    # Start from the newest version, not the active one. Otherwise authors could submit many equal versions
+    # Start from the newest version, not the active one. Otherwise, authors could submit many equal versions
     # and activate the luckiest one before they submit the next.
     previous = connection.execute(versions.where(BotVersionRow.number == bot.newest)).one_or_none()
     number = bot.newest + 1

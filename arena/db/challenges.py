@@ -1,7 +1,7 @@
 """Challenges: unrated matches that accounts request.
 
 All matches of a challenge play the same deals; from each match to the next, every bot moves on by one seat.
-The matches run one by one and are published together at the end. Until then their owner can watch finished
+The matches run one by one and are published together at the end. Until then, their owner can watch finished
 rounds on the live page. This gives no advantage: versions are fixed, and a running bot receives only its own
 game.
 """

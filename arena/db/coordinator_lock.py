@@ -78,7 +78,7 @@ class _PostgresLock:
             self._end(self._session)
 
     def _end(self, session: Connection) -> None:
-        """Close a session permanently: in the pool it would keep the lock."""
+        """Close a session permanently: in the pool, it would keep the lock."""
         self._session = None
         session.invalidate()
         session.close()

@@ -142,7 +142,7 @@ class OpenTransaction:
 class Repository:
     """Queries and changes of one subject; each method is a transaction.
 
-    Every method may raise DatabaseUnavailable; in that case a write is complete or absent. Thread-safe.
+    Every method may raise DatabaseUnavailable; in that case, a write is complete or absent. Thread-safe.
     """
 
     def __init__(self, transactions: Transactions) -> None:
@@ -177,7 +177,7 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Write in one transaction. On SQLite this excludes all other writers.
+        """Write in one transaction. On SQLite, this excludes all other writers.
 
         Raises DatabaseDamaged, or DatabaseUnavailable if it can't be reached, stayed locked, or is read-only.
         """

@@ -109,7 +109,7 @@ def _is_list(value: object) -> bool:
 
 _CHECK_BY_TYPE: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], ColumnCheck], ...]] = (
     (Boolean, partial(_all_are, bool)),
-    # INTEGER: the type in a table reflected from SQLite, which has only one type of integers.
+    # INTEGER: the type in a table reflected from SQLite, which has only one integer type.
     ((BigInteger, INTEGER), partial(_all_below, _MAX_INTEGER)),
     (Integer, partial(_all_below, _MAX_SMALL)),
     ((Float, Double), lambda values: _all_are(float, values) and all(map(math.isfinite, values))),

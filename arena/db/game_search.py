@@ -34,9 +34,10 @@ class GameOrder(StrEnum):
     HIGHEST = "highest"
     """By the highest score of any seat, the highest first."""
     COMEBACK = "comeback"
-    """By how many points the winner trailed after two rounds, the most first. Other games are left out.
+    """By how many points the winner trailed after two rounds, the most first.
 
-    Seats that the stand-in took over don't count: they come last whatever their points.
+    Games in which the winner did not trail are left out. Seats that the stand-in took over don't count: they
+    come last whatever their points.
     """
     UPSET = "upset"
     """By the probability that the result had before the game; only upsets among each day's highlights."""
@@ -135,7 +136,7 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
     """
     value = _VALUES[order]
     rows: type[Base] = GameSeatRow
-    # PostgreSQL doesn't conclude from the join that the seats are in the same range as the games.
+    # PostgreSQL doesn't infer from the join that the seats are in the same range as the games.
     of_game = and_(
         _same_game(), GameSeatRow.game_number >= searched.start, GameSeatRow.game_number < searched.stop
     )
@@ -158,9 +159,9 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
 
 
 def closest_since(connection: Connection, moment: datetime) -> int | None:
-    """Return the number of the closest game that ended after a time; among equally close ones, the newest.
+    """Return the number of the closest game that ended after a time; among equally close ones, the latest.
 
-    Only the newest ``DAY_WINDOW`` games are searched. Games with a disqualified bot don't count.
+    Only the latest ``DAY_WINDOW`` games are searched. Games with a disqualified bot don't count.
     """
     newest = select(LadderRow.games - DAY_WINDOW).scalar_subquery()
     unfair = _played_by(connection, BotRow.state == BotState.DISQUALIFIED)

@@ -194,7 +194,7 @@ class GameRepository(Repository):
     def closest_since(self, moment: datetime) -> GameSummary | None:
         """Return the game with the smallest margin of those that ended after a time, or None.
 
-        If several games share it, returns the latest. Only the newest ``DAY_WINDOW`` games are searched.
+        If several games share it, returns the latest. Only the latest ``DAY_WINDOW`` games are searched.
         """
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)

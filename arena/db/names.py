@@ -13,9 +13,9 @@ from arena.platform.names import LOOKALIKES, is_reserved, skeleton
 
 
 def check_bot(connection: Connection, name: str, account: int | None) -> None:
-    """Check the name of a new bot. It may look like the name of its owner's account.
+    """Check the name of a new bot. The name may look like that of its owner's account.
 
-    Raises BotTaken if it is reserved, or looks like the name of a bot or of another account.
+    Raises BotTaken if the name is reserved, or looks like the name of a bot or of another account.
     """
     if is_reserved(name):
         raise BotTaken(f"the name {name} is reserved for the arena: choose another")

@@ -81,7 +81,7 @@ def _revision(connection: Connection) -> str | None:
 
 
 def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: bool) -> None:
-    """Check a database and migrate it to the newest revision. Safe in several processes at the same time.
+    """Check a database and migrate it to the latest revision. Safe in several processes at the same time.
 
     An empty database gets its tables in any case. Older tables change only with ``migrates``, and under the
     coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
@@ -100,8 +100,8 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
     if not migrates:
         raise DatabaseOlder(
             f"the tables of {database.url} are at revision {revision}, but this program needs "
-            f"{NEWEST_REVISION}: use the same version as the arena that uses this database, or stop that "
-            "arena and start this version, which migrates the tables"
+            f"{NEWEST_REVISION}: use the same version as the arena that is using this database, or stop "
+            "that arena and start this version, which migrates the tables"
         )
     with _hold_lock(lock, database.url):
         _migrate(database)
@@ -122,7 +122,7 @@ def _hold_lock(lock: CoordinatorLock, url: str) -> Iterator[None]:
 
 
 def _migrate(database: Database) -> None:
-    """Migrate a database to the newest revision. Safe in several processes at the same time."""
+    """Migrate a database to the latest revision. Safe in several processes at the same time."""
     with database.migrate() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

@@ -60,7 +60,7 @@ class StoredPassword:
 class RateLimit:
     """A rate limit for an action."""
 
-    key: str  # a hash of 64 characters over the action, its subject and the client
+    key: str  # a hash of the action, its subject and the client; 64 characters
     most: int  # attempts per window
     window: timedelta  # starts with the first attempt
 
@@ -262,7 +262,7 @@ def _add(connection: Connection, new: NewAccount) -> KnownAccount:
     try:
         added = insert(AccountRow).values(values).returning(*AccountRow.__table__.columns)
         return from_row(KnownAccount, connection.execute(added).one())
-    except IntegrityError as error:  # on PostgreSQL another process may have been faster
+    except IntegrityError as error:  # on PostgreSQL, another process may have been faster
         raise names.taken_by_another(new.name) from error
 
 

@@ -72,7 +72,7 @@ def quota_of(connection: Connection, account: int) -> AccountQuota:
 
 
 def of_author(connection: Connection, account: int | None, usual: Quota) -> Quota:
-    """Return an author's quota; without an account it is the default."""
+    """Return an author's quota; without an account, it is the default."""
     if account is None:
         return usual
     own = quota_of(connection, account)

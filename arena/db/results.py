@@ -1,4 +1,4 @@
-"""Recording a match's result: games, reports and ratings in one transaction."""
+"""Records a match's result: games, reports and ratings in one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -235,8 +235,8 @@ class MatchRow(Base):
 class MatchSeatRow(Base):
     """A participant in a match: a version or a submission. Report and stderr are written at the end.
 
-    ``seat`` is the index in the match; in games of a rated match the seats may differ. ``report`` is the JSON
-    of a SeatReport without ``stderr``, which is private to the owner.
+    ``seat`` is the index in the match; in games of a rated match, the seats may differ. ``report`` is the
+    JSON of a SeatReport without ``stderr``, which is private to the owner.
     """
 
     __tablename__ = "match_seat"

@@ -81,9 +81,8 @@ class Store:
 def open_store(url: str, lease_clock: LeaseClock = database_time, *, migrates: bool = True) -> Store:
     """Open a database, check it, and migrate its tables to this program's revision.
 
-    ``url`` is ``sqlite:///FILE`` (created if missing) or ``postgresql+psycopg://…``. Only the arena's owner
-    may migrate older tables (``migrates``). Raises a StoreError whose subclass says what is wrong and what to
-    do.
+    ``url`` is ``sqlite:///FILE`` (created if missing) or ``postgresql+psycopg://…``. Older tables are
+    migrated only if ``migrates`` is True. Raises a StoreError whose subclass says what is wrong.
     """
     database = Database(url)
     lock = coordinator_lock_of(database)

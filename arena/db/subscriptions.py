@@ -179,7 +179,7 @@ class Subscriptions(Repository):
         kinds: Collection[SubscriptionKind],
         without: Collection[int] = (),
     ) -> tuple[DueNotice, ...]:
-        """Return the oldest notice of each subscription of these kinds that is due.
+        """Return the oldest notice of each due subscription of these kinds.
 
         Returns at most ``limit`` notices; subscriptions whose last delivery failed come last. Subscriptions
         whose ids are in ``without`` are left out.

@@ -12,7 +12,7 @@ Three questions, answered from the latest games:
   predictions distinguish bots, the lower the log-loss.
 - Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change of
   its mean during later games has the deviation √(σ² - σ'² + n·τ²), where σ' is the deviation after n more
-  games and τ the drift per game. In 95% of cases the change is less than 1.96 times this deviation.
+  games and τ the drift per game. In 95% of cases, the change is less than 1.96 times this deviation.
 """
 
 import math

@@ -165,7 +165,7 @@ def _longest_waiting(candidates: Sequence[Candidate], rng: random.Random) -> Can
 def _add_opponents(
     table: list[Candidate], pool: Sequence[Candidate], players: int, rng: random.Random
 ) -> None:
-    """Add opponents for the table's first bot until it is full or no bot in the pool may join."""
+    """Add opponents for the table's first bot until the table is full or no bot in the pool may join."""
     by_priority = sorted(pool, key=_priority)
     while len(table) < players:
         free = [candidate for candidate in by_priority if _may_join(table, candidate)]

@@ -10,8 +10,8 @@ and the highest fortieth of these ranks, so it contains ``SHARE`` of them.
 Draws are spread evenly (Latin hypercube sampling): a player's own draws are the midpoints of ``DRAWS``
 equally likely slices of the distribution. For the fields, each distribution is cut into as many slices as
 there are fields, in an order that depends only on the player's id. So the same ratings give the same
-intervals on every machine. With many players, chance evens out and fewer fields suffice: their number keeps
-the draws in all fields below ``_MAX_DRAWS``, but is at least ``_MIN_FIELDS``.
+intervals on every machine. With many players, chance evens out and fewer fields suffice: their number limits
+the draws in all fields to ``_MAX_DRAWS``, but is at least ``_MIN_FIELDS``.
 """
 
 import math

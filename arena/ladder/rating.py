@@ -189,7 +189,7 @@ _SIGNIFICANT_DIGITS = 2
 
 
 def game_time(millis: Iterable[float | None]) -> int | None:
-    """Return the low median of a seat's decision times in microseconds, or None if it never answered.
+    """Return the low median of a seat's decision times in microseconds, or None if the bot never answered.
 
     ``millis`` contains None for decisions without an answer in time, which are ignored.
     """

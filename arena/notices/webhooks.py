@@ -53,7 +53,7 @@ def id_of(notice: DueNotice) -> str:
 
 
 def body_of(notice: DueNotice) -> bytes:
-    """Return the body of a notice's request, JSON."""
+    """Return the JSON body of a notice's request."""
     news = notice.news
     data = {"bot": news.bot, "title": news.title, "text": news.text, "path": news.place}
     return msgspec.json.encode({"type": notice.topic, "timestamp": news.at, "data": data})

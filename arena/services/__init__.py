@@ -1,1 +1,1 @@
-"""Actions of players, owners and operators on bots, challenges and the ladder."""
+"""Actions of owners and operators on bots, challenges and the ladder."""

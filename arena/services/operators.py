@@ -1,4 +1,4 @@
-"""Operators' actions on bots, the ladder and accounts."""
+"""Operators' actions on bots and the ladder, and the status of an account."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -29,9 +29,9 @@ REASON_LENGTH: Final = 200
 class BotOperators:
     """Changes bots for operators; ``now`` returns UTC.
 
-    Each method that changes a bot raises BotDisqualified, NoSuchBot, or WrongState if the bot's state doesn't
-    allow the change, the bot is already in the new state, or it is a house bot. ``who`` is the operator as
-    named in the audit log: an account's name, or ``terminal:`` and a user of the machine.
+    Each method that changes a bot may raise BotDisqualified, NoSuchBot, or WrongState if the bot's state
+    doesn't allow the change, the bot is already in the new state, or it is a house bot. ``who`` is the
+    operator as named in the audit log: an account's name, or ``terminal:`` and a user of the machine.
     """
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:

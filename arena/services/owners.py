@@ -114,7 +114,7 @@ class Owners:
         return known
 
     def challenge(self, account: int, wanted: RequestedChallenge) -> KnownChallenge:
-        """Queue unrated matches: one per seat, so that each bot plays from each seat once.
+        """Queue unrated matches: one per seat, so that each bot plays one match in each seat.
 
         Raises BotDisqualified, QuotaReached, UntrustedBotsRefused, or ChallengeRefused if the challenge can't
         be played.

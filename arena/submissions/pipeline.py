@@ -1,8 +1,8 @@
 """Moves submitted files onto the ladder: through the stages, or directly if an operator enters them.
 
 Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next
-stage. If a step is killed, the next run repeats it. An arena fault never ends a submission: the submission
-waits, shows the reason, and is retried.
+stage. If a step is killed, the next run repeats it. After an arena fault, the submission waits, shows
+the reason, and is retried, unless the arena has lost its file.
 """
 
 from collections.abc import Callable, Collection

@@ -99,7 +99,7 @@ def restore(
     if (earlier := RestoreMarker.read(place.data)) is not None and dump.was_loaded(place.url, earlier.entry):
         remove_marker(place.data)
         if earlier.backup == marker.backup:
-            say("an earlier restore of this backup is complete")
+            say("an earlier restore of this backup was already complete")
             return
     _check_empty(place)
     say("verifying the backup")
