@@ -87,7 +87,7 @@ class Transfer(NamedTuple):
 
     @property
     def chance(self) -> bool:
-        """True if guessing would be as good: errors are less than four standard deviations below half."""
+        """True if guessing would be as good: the errors are less than four standard deviations below half."""
         return self.bits / 2 - self.wrong < 2 * math.sqrt(self.bits)
 
 

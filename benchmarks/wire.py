@@ -208,7 +208,7 @@ async def serve_tables(shape: Shape, sockets: Sequence[str], meter: Meter, ready
 
 
 async def call_tables(_: Shape, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
-    """Run the bots on all seats."""
+    """Run the bots in all seats."""
     ready()
 
     async def talk(socket: str) -> None:

@@ -160,7 +160,7 @@ class _Terminated(BaseException):
 
 
 def main() -> None:
-    """Run the command line. SIGTERM stops it like Ctrl-C, so that it cleans up."""
+    """Run the command line. SIGTERM stops it as Ctrl-C does, so that it cleans up."""
     signal.signal(signal.SIGTERM, _terminate)
     # Garbage collections during imports and at exit would take a third of the time of a short command.
     gc.set_threshold(10_000)

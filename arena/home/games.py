@@ -39,7 +39,7 @@ class HomeGame(NamedTuple):
     rules: Rules
     seed: str  # 32 hexadecimal digits; the deck follows from it
     dice: int  # seed of `random`, set before the game
-    bots: tuple[int, ...]  # the index of the bot on each seat; a bot may have several seats
+    bots: tuple[int, ...]  # the index of the bot in each seat; a bot may have several seats
 
 
 class HomeSeatResult(NamedTuple):

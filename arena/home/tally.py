@@ -54,7 +54,7 @@ def beaten_share(places: Sequence[int], seat: int) -> float:
 
 
 def tallies(names: Sequence[str], results: Iterable[HomeResult]) -> tuple[BotTally, ...]:
-    """Return each bot's totals, best first; bots without a game are left out."""
+    """Return each bot's totals, best first; bots without games are left out."""
     by_bot: list[list[tuple[HomeResult, int]]] = [[] for _ in names]
     for result in results:
         for seat, bot in enumerate(result.game.bots):

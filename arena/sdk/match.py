@@ -181,7 +181,7 @@ class Match:
     def answers(self, message: pb.RefereeMessage) -> list[pb.Move]:
         """Handle the events of a message, and return the answer to every request in it.
 
-        Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code raised; or
+        Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code raised, or
         ValueError if the referee sent an unknown card, game or variant.
         """
         moves = []

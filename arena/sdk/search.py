@@ -281,7 +281,7 @@ def promise(world: World, seat: int, move: int) -> float:
 
 
 def simple_move(world: World, seat: int, rng: Random, noise: float = 0.0) -> int:
-    """Return a move with the card worth most or, with probability ``noise``, any card of the hand.
+    """Return a move with the most valuable card or, with probability ``noise``, any card of the hand.
 
     Chopsticks are used for a good second card. The dummy gets what the opponent would like best.
     """

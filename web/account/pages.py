@@ -264,8 +264,8 @@ class _OwnAccount:
     ) -> Response:
         """Return the account page.
 
-        ``wrong`` names the form that the error belongs to. ``typed`` is the input for a new token, and
-        ``keep`` contains the ids of the tokens ticked in the password form.
+        ``wrong`` is the name of the form with the error. ``typed`` is the input for a new token, and ``keep``
+        contains the ids of the tokens ticked in the password form.
         """
         may = scopes_of(session.account.role)
         return page(

@@ -279,7 +279,7 @@ class _OwnPages:
         error: str = "",
         typed: Mapping[str, object] = _EMPTY,
     ) -> Response:
-        """Return the page; ``wrong`` names the form that the error belongs to, and ``typed`` is its input."""
+        """Return the page; ``wrong`` is the name of the form with the error, and ``typed`` is its input."""
         return page(
             request,
             "notifications.html",

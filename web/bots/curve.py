@@ -109,7 +109,7 @@ class SharedPlot:
 
 
 def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
-    """Draw the means of several bots, each bot's versions in sequence. Return None if no bot has a game."""
+    """Draw the means of several bots, each bot's versions in sequence. Return None if no bot has games."""
     played = [[each for each in versions if each.points[-1].games] for versions in bots]
     points = [point for versions in played for each in versions for point in each.points]
     if not points:

@@ -207,7 +207,7 @@ def render(template: str, **context: object) -> str:
 
 
 class PageRouter(APIRouter):
-    """Routes of pages, each for GET and HEAD unless it names its methods.
+    """Routes of pages, each for GET and HEAD unless it specifies its methods.
 
     Responses of ``anonymous`` routes are the same for everyone; ``private`` routes require a session.
     """

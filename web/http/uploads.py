@@ -33,7 +33,7 @@ BODY_TIMEOUTS: Final = BodyTimeouts()
 
 
 class BodyTimeoutMiddleware:
-    """ASGI middleware that answers 408 if a body arrives too slowly. ``clock`` returns monotonic seconds."""
+    """ASGI middleware that sends 408 if a body arrives too slowly. ``clock`` returns monotonic seconds."""
 
     def __init__(
         self, app: ASGIApp, timeouts: BodyTimeouts, clock: Callable[[], float] = time.monotonic
