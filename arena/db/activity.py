@@ -109,8 +109,10 @@ class ActivityRepository(Repository):
                 games=totals.games,
                 games_last_hour=last_hour,
                 games_last_day=last_day,
-                remarkable=_remarkable(connection, fold.newest(connection, _HIGHLIGHT_DAYS)),
-                upset=next(iter(_remarkable(connection, fold.upset_since(connection, at - _DAY))), None),
+                remarkable=_remarkable_games(connection, fold.newest(connection, _HIGHLIGHT_DAYS)),
+                upset=next(
+                    iter(_remarkable_games(connection, fold.upset_since(connection, at - _DAY))), None
+                ),
             )
 
     def totals(self) -> Totals:
@@ -193,7 +195,7 @@ def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[in
     return tuple(0 if first is None else games - first + 1 for first in numbers)
 
 
-def _remarkable(connection: Connection, found: Collection[Highlight]) -> tuple[RemarkableGame, ...]:
+def _remarkable_games(connection: Connection, found: Collection[Highlight]) -> tuple[RemarkableGame, ...]:
     played = games.by_number(connection, {each.game for each in found})
     return tuple(
         RemarkableGame(

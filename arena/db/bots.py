@@ -119,7 +119,7 @@ class Bots(Repository):
         Only old names can differ only in case (:mod:`arena.db.names`).
         """
         with self._transactions.read() as connection:
-            return find(connection, name) or _first(connection, func.lower(BotRow.name) == name.lower())
+            return find(connection, name) or _first_bot(connection, func.lower(BotRow.name) == name.lower())
 
     def of_account(self, account: int) -> tuple[KnownBot, ...]:
         """Return the bots of an account, sorted by name."""
@@ -274,10 +274,10 @@ def _set_gone(connection: Connection, gone: Collection[int], back: Collection[in
 
 def find(connection: Connection, name: str) -> KnownBot | None:
     """Return the bot with this name, or None."""
-    return _first(connection, BotRow.name == name)
+    return _first_bot(connection, BotRow.name == name)
 
 
-def _first(connection: Connection, condition: ColumnElement[bool]) -> KnownBot | None:
+def _first_bot(connection: Connection, condition: ColumnElement[bool]) -> KnownBot | None:
     row = connection.execute(_bots().where(condition).order_by(BotRow.id).limit(1)).one_or_none()
     return None if row is None else _known(row)
 

@@ -98,7 +98,7 @@ def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | No
     if onto is None or onto.disqualified != disqualified:
         onto = Folded(last=0, disqualified=disqualified, tally=nothing())
     last: int = connection.execute(select(LadderRow.games)).scalar_one()
-    more = _counted(connection, onto.last + 1, last, disqualified)
+    more = _count_range(connection, onto.last + 1, last, disqualified)
     return Folded(last=last, disqualified=disqualified, tally=merged(chain([onto.tally], more)))
 
 
@@ -113,7 +113,9 @@ def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
     return RebuiltCards(games=games, differing=differing)
 
 
-def _counted(connection: Connection, first: int, last: int, disqualified: frozenset[int]) -> Iterator[Tally]:
+def _count_range(
+    connection: Connection, first: int, last: int, disqualified: frozenset[int]
+) -> Iterator[Tally]:
     """Count the games from ``first`` to ``last`` inclusive."""
     for begin in range(first, last + 1, BATCH):
         for game, sat in _games(connection, GameRow.number.between(begin, min(begin + BATCH - 1, last))):

@@ -88,21 +88,21 @@ class Challenges(Repository):
         with self._transactions.write() as connection:
             ladder.lock(connection)  # so that no other challenge is counted at the same time
             own = quotas.quota_of(connection, new.account).challenges_a_day
-            most = most_a_day if own is None else own
+            limit = most_a_day if own is None else own
             today = count(
                 connection,
                 ChallengeRow,
                 ChallengeRow.account_id == new.account,
                 ChallengeRow.created > new.created - _DAY,
             )
-            if today >= most:
+            if today >= limit:
                 raise QuotaReached(
-                    f"you have requested {today} challenges in the last 24 hours; the limit is {most}",
-                    _until_next_allowed(connection, new, today - most),
+                    f"you have requested {today} challenges in the last 24 hours; the limit is {limit}",
+                    _until_next_allowed(connection, new, today - limit),
                 )
-            _check_time(connection, new, most * TIME)
+            _check_time(connection, new, limit * TIME)
             # Rated games wait behind earlier challenges, so only a few may be open.
-            if (open_ones := _open(connection, new.account)) >= MAX_OPEN:
+            if (open_ones := _open_count(connection, new.account)) >= MAX_OPEN:
                 raise QuotaReached(
                     f"{open_ones} of your challenges are still open, and the limit is {MAX_OPEN}: "
                     "wait until one of them is finished"
@@ -153,8 +153,8 @@ def _until_next_allowed(connection: Connection, new: NewChallenge, too_many: int
     return None if created is None else created + _DAY - new.created
 
 
-def _check_time(connection: Connection, new: NewChallenge, most: timedelta) -> None:
-    """Raise QuotaReached if challenge matches of the account took ``most`` or longer within a day.
+def _check_time(connection: Connection, new: NewChallenge, limit: timedelta) -> None:
+    """Raise QuotaReached if challenge matches of the account took ``limit`` or longer within a day.
 
     Running matches don't count yet: while no coordinator is running, their time would grow although they are
     not being played.
@@ -167,19 +167,19 @@ def _check_time(connection: Connection, new: NewChallenge, most: timedelta) -> N
         .order_by(MatchRow.ended)
     ).all()
     left = played = sum((match.ended - match.started for match in matches), timedelta())
-    if played < most:
+    if played < limit:
         return
     for match in matches:
         left -= match.ended - match.started
-        if left < most:
+        if left < limit:
             raise QuotaReached(
                 f"the matches of your challenges have taken {played // _MINUTE} minutes in the last 24 "
-                f"hours; the limit is {most // _MINUTE}",
+                f"hours; the limit is {limit // _MINUTE}",
                 match.ended + _DAY - new.created,
             )
 
 
-def _open(connection: Connection, account: int) -> int:
+def _open_count(connection: Connection, account: int) -> int:
     """Return the number of an account's open challenges."""
     return connection.execute(
         select(func.count(ChallengeRow.id.distinct()))

@@ -54,7 +54,7 @@ class _PostgresLock:
             try:
                 self._session.execute(text("SELECT 1"))
             except DBAPIError:
-                self._end(self._session)
+                self._close_session(self._session)
             else:
                 return True
         with self._database.translated_errors():
@@ -67,7 +67,7 @@ class _PostgresLock:
                 held = bool(session.execute(select(func.pg_try_advisory_lock(_LOCK))).scalar_one())
             finally:
                 if not held:
-                    self._end(session)
+                    self._close_session(session)
             return held
 
     def release(self) -> None:
@@ -75,9 +75,9 @@ class _PostgresLock:
         if self._session is not None:
             with suppress(DBAPIError):  # the session's end also releases it, only a moment later
                 self._session.execute(select(func.pg_advisory_unlock(_LOCK)))
-            self._end(self._session)
+            self._close_session(self._session)
 
-    def _end(self, session: Connection) -> None:
+    def _close_session(self, session: Connection) -> None:
         """Close a session permanently: in the pool, it would keep the lock."""
         self._session = None
         session.invalidate()

@@ -28,17 +28,17 @@ _READ_ONLY: Final = "25006"
 _CONNECTION_LOST: Final = frozenset({"25P03", "25P04", "42501"})
 """SQLSTATEs that the driver misclassifies: the server ended the session, or permissions are missing."""
 
-_WRONG_VALUE: Final = "22"
+_DATA_EXCEPTION: Final = "22"
 """The SQLSTATE class whose messages quote the value."""
 
 
 def redact_values(error: DBAPIError) -> None:
     """Keep only the first line of PostgreSQL's message: the others quote rows, and errors are logged."""
-    cause = _of_postgresql(error)
+    cause = _postgresql_error(error)
     if cause is None or cause.diag.message_primary is None:
         return
     words = cause.diag.message_primary
-    if (cause.sqlstate or "").startswith(_WRONG_VALUE):
+    if (cause.sqlstate or "").startswith(_DATA_EXCEPTION):
         words = re.sub('".*"', '"…"', words, flags=re.DOTALL)
     error.args = (f"({type(cause).__module__}.{type(cause).__name__}) {words}",)
     cause.args = (words,)
@@ -47,11 +47,11 @@ def redact_values(error: DBAPIError) -> None:
 def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
     """Translate a driver's error, or return None for a caller's bug. ``url`` must not contain a password."""
     words = " ".join(str(error.orig).split())
-    if _state(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY:
+    if _sqlstate(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY:
         return DatabaseUnwritable(
             f"{url}: {words}. The database is read-only. Make it writable, or choose another one"
         )
-    if isinstance(error, (OperationalError, InterfaceError)) or _state(error) in _CONNECTION_LOST:
+    if isinstance(error, (OperationalError, InterfaceError)) or _sqlstate(error) in _CONNECTION_LOST:
         return DatabaseUnavailable(
             f"{url}: {words}. Check that it exists, that this user may write to it, "
             "and that its disk has space"
@@ -64,12 +64,12 @@ def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
     return None
 
 
-def _state(error: DBAPIError) -> str | None:
-    cause = _of_postgresql(error)
+def _sqlstate(error: DBAPIError) -> str | None:
+    cause = _postgresql_error(error)
     return None if cause is None else cause.sqlstate
 
 
-def _of_postgresql(error: DBAPIError) -> "PostgresError | None":
+def _postgresql_error(error: DBAPIError) -> "PostgresError | None":
     """Return PostgreSQL's own error. An arena on SQLite never loads psycopg."""
     if isinstance(error.orig, sqlite3.Error):
         return None
@@ -86,7 +86,7 @@ def _sqlite_code(error: DBAPIError) -> int | None:
 
 
 _LOCKED_SECONDS = 60
-_SWITCH_SECONDS = 2.0
+_WAL_SECONDS = 2.0
 """Timeouts in seconds: for a write that waits for another process (longer than any delay, so that no result
 is lost), and for a switch to WAL."""
 
@@ -368,7 +368,7 @@ def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> 
 
 def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
     """Switch to WAL mode. SQLite's busy timeout doesn't cover this statement, so retry it."""
-    end = time.monotonic() + _SWITCH_SECONDS
+    end = time.monotonic() + _WAL_SECONDS
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")

@@ -88,9 +88,9 @@ def _may_be_missing(column: Column[Any]) -> bool:
 def _check_of(column: Column[Any]) -> ColumnCheck:
     kind = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
     if isinstance(kind, String):
-        most = math.inf if kind.length is None else kind.length
+        limit = math.inf if kind.length is None else kind.length
         return lambda values: (
-            _all_are(str, values) and all(len(value) <= most and "\0" not in value for value in values)
+            _all_are(str, values) and all(len(value) <= limit and "\0" not in value for value in values)
         )
     return next(fits for of, fits in _CHECK_BY_TYPE if isinstance(kind, of))
 
@@ -99,8 +99,8 @@ def _all_are(kind: type, values: Sequence[Any]) -> bool:
     return set(map(type, values)) <= {kind}
 
 
-def _all_below(most: int, values: Sequence[Any]) -> bool:
-    return _all_are(int, values) and -most < min(values, default=0) and max(values, default=0) < most
+def _all_below(limit: int, values: Sequence[Any]) -> bool:
+    return _all_are(int, values) and -limit < min(values, default=0) and max(values, default=0) < limit
 
 
 def _is_list(value: object) -> bool:

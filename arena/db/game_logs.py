@@ -122,7 +122,7 @@ class GameLogs(Repository):
         return how many there were.
         """
         with self._transactions.read() as connection:
-            matches = _due(connection, LOGS, before, limit)
+            matches = _expired_matches(connection, LOGS, before, limit)
             stripped = {
                 table: _without_notes(connection, table, matches) for table in (GameRow, UnratedGameRow)
             }
@@ -144,7 +144,7 @@ class GameLogs(Repository):
         oldest ``limit`` matches, and return how many there were.
         """
         with self._transactions.read() as connection:
-            matches = _due(connection, REPLAYS, before, limit)
+            matches = _expired_matches(connection, REPLAYS, before, limit)
             tallies = card_counts.tallies(connection, matches)
         if not matches:
             return 0
@@ -169,7 +169,7 @@ class GameLogs(Repository):
         return len(matches)
 
 
-def _due(connection: Connection, kept: str, before: datetime, limit: int) -> Sequence[str]:
+def _expired_matches(connection: Connection, kept: str, before: datetime, limit: int) -> Sequence[str]:
     """Return the matches that ended before a time and still have this data, oldest first."""
     is_in_progress = (
         exists()

@@ -340,7 +340,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
             row,
             seats=tuple(from_row(SeatResult, seat) for seat in sat[row.number]),
             margin=_margin(sat[row.number]),
-            behind=_behind(sat[row.number]),
+            behind=_deficit(sat[row.number]),
         )
         for row in rows
     )
@@ -355,7 +355,7 @@ def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
     return max(first) - max(others) if first and others else None
 
 
-def _behind(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
+def _deficit(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
     """Return by how much the winner trailed after two rounds; None if unknown."""
     known = [seat for seat in seats if seat.after_two is not None]
     stayed: list[int] = [seat.after_two for seat in known if not seat.taken_over]

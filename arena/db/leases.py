@@ -31,7 +31,7 @@ from arena.protocol.match import MatchSpec, RuntimeName, WorkerStatus, decode
 from arena.protocol.states import MatchKind, MatchState
 from arena.protocol.status import RefusedWorker
 
-_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ LeaseClock = Callable[[Connection], LeaseTime]
 def database_time(connection: Connection) -> LeaseTime:
     """Return the current lease time: the host's boot-time clock for SQLite, the server's for PostgreSQL."""
     if connection.dialect.name == "sqlite":
-        return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT.read_text().strip())
+        return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT_ID.read_text().strip())
     seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
     return LeaseTime(float(seconds), "postgresql")
 

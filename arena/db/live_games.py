@@ -92,7 +92,7 @@ class LiveGames(Repository):
                 .add_columns(MatchRow.kind, MatchRow.state, MatchRow.attempt)
                 .where(MatchRow.id == match)
             ).one_or_none()
-            return None if row is None else _watched(connection, row, game)
+            return None if row is None else _watched_match(connection, row, game)
 
 
 def clear(connection: Connection) -> None:
@@ -105,9 +105,9 @@ def clear(connection: Connection) -> None:
     connection.execute(delete(LiveGameRow).where(~exists(played.correlate(LiveGameRow))))
 
 
-def _watched(connection: Connection, row: Row[*tuple[Any, ...]], game: int | None) -> WatchedMatch:
+def _watched_match(connection: Connection, row: Row[*tuple[Any, ...]], game: int | None) -> WatchedMatch:
     running = row.state == MatchState.RUNNING
-    shown = _shown(connection, row.match, row.attempt) if running else ()
+    shown = _shown_games(connection, row.match, row.attempt) if running else ()
     wanted = shown[-1][0] if shown and game is None else game
     part_of, account = _part_of(connection, row)
     published = row.state == MatchState.DONE and not challenges.is_open(connection, row.challenge_number)
@@ -119,7 +119,7 @@ def _watched(connection: Connection, row: Row[*tuple[Any, ...]], game: int | Non
         shown=shown,
         game=_game(connection, row, wanted) if running else None,
         published=published,
-        played=_played(connection, row.match) if published else (),
+        played=_published_games(connection, row.match) if published else (),
     )
 
 
@@ -142,7 +142,7 @@ def _part_of(connection: Connection, match: Row[*tuple[Any, ...]]) -> tuple[str 
     return None, None
 
 
-def _shown(connection: Connection, match: str, attempt: int) -> tuple[tuple[int, int], ...]:
+def _shown_games(connection: Connection, match: str, attempt: int) -> tuple[tuple[int, int], ...]:
     rows = connection.execute(
         select(LiveGameRow.game, LiveGameRow.rounds)
         .where(LiveGameRow.match_id == match, LiveGameRow.attempt == attempt)
@@ -162,7 +162,7 @@ def _game(connection: Connection, match: Row[*tuple[Any, ...]], game: int | None
     return None if row is None else from_row(ShownGame, row)
 
 
-def _played(connection: Connection, match: str) -> tuple[str, ...]:
+def _published_games(connection: Connection, match: str) -> tuple[str, ...]:
     rated, unrated = (
         select(table.id, table.position).where(table.match_id == match) for table in (GameRow, UnratedGameRow)
     )

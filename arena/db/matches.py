@@ -258,7 +258,7 @@ _SEED_BYTES: Final = 16
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
     """Return an attempt's specification, with new seeds for deals already dealt; record all as dealt."""
-    dealt = _dealt(connection, spec.seeds)
+    dealt = _already_dealt(connection, spec.seeds)
     seeds = tuple(secrets.token_hex(_SEED_BYTES) if seed in dealt else seed for seed in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])
     return replace(spec, seeds=seeds)
@@ -269,11 +269,11 @@ def discard_deals(connection: Connection) -> None:
     rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
     specs = connection.execute(rated).scalars()
     seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}
-    if new := seeds - _dealt(connection, seeds):
+    if new := seeds - _already_dealt(connection, seeds):
         connection.execute(insert(DealRow), [{"seed": seed} for seed in sorted(new)])
 
 
-def _dealt(connection: Connection, seeds: Collection[str]) -> set[str]:
+def _already_dealt(connection: Connection, seeds: Collection[str]) -> set[str]:
     return set(connection.execute(select(DealRow.seed).where(DealRow.seed.in_(seeds))).scalars())
 
 

@@ -97,7 +97,7 @@ class PersonGames(Repository):
             connection.execute(
                 update(PersonGameRow)
                 .where(PersonGameRow.visitor == new.visitor, _IS_OPEN)
-                .values(_closed(PersonGameState.LEFT, new.created))
+                .values(_ending_values(PersonGameState.LEFT, new.created))
             )
             connection.execute(
                 insert(PersonGameRow).values(
@@ -199,7 +199,9 @@ class PersonGames(Repository):
 
     def finish(self, id_: str, replay: str, at: datetime) -> None:
         """Store the replay of a game that is over, unless the person has left."""
-        self._change(PersonGameRow.id == id_, _IS_PLAYING, **_closed(PersonGameState.OVER, at), replay=replay)
+        self._change(
+            PersonGameRow.id == id_, _IS_PLAYING, **_ending_values(PersonGameState.OVER, at), replay=replay
+        )
 
     def begin(self) -> PersonGame | None:
         """Mark the game that has waited longest as playing and return it; None if no game is waiting."""
@@ -270,7 +272,7 @@ class PersonGames(Repository):
     def _close(
         self, which: ColumnElement[bool], state: PersonGameState, at: datetime, trouble: str | None = None
     ) -> None:
-        self._change(which, _IS_OPEN, **_closed(state, at), trouble=trouble)
+        self._change(which, _IS_OPEN, **_ending_values(state, at), trouble=trouble)
 
     def _change(self, *which: ColumnElement[bool], **values: object) -> None:
         """Change the games that meet all conditions."""
@@ -278,7 +280,7 @@ class PersonGames(Repository):
             connection.execute(update(PersonGameRow).where(*which).values(**values))
 
 
-def _closed(state: PersonGameState, at: datetime) -> dict[str, object]:
+def _ending_values(state: PersonGameState, at: datetime) -> dict[str, object]:
     return {"state": state, "ended": at, "asked": None, "chosen": None}
 
 

@@ -70,7 +70,7 @@ class QuarantinedMatch:
     since: datetime  # UTC
 
 
-_SHOWN: Final = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
+_COUNTED_STATES: Final = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
 
 
 class MatchQueue(Repository):
@@ -143,7 +143,7 @@ class MatchQueue(Repository):
 
 def sizes(connection: Connection) -> dict[tuple[MatchState, MatchKind], int]:
     """Return the numbers of waiting, running and quarantined matches, by kind, including zeros."""
-    found = dict.fromkeys(((state, kind) for state in _SHOWN for kind in MatchKind), 0)
+    found = dict.fromkeys(((state, kind) for state in _COUNTED_STATES for kind in MatchKind), 0)
     for part in (OPEN, QUARANTINED):  # each has a separate index
         rows = connection.execute(
             select(MatchRow.state, MatchRow.kind, func.count().label("many"))

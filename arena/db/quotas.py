@@ -146,21 +146,21 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     finished, begun = _sent_within_a_day(
         connection, new.author, new.account, new.received, check_only=new.check_only
     )
-    today, most = finished + begun, quota.submissions_a_day
-    if today >= most:
+    today, limit = finished + begun, quota.submissions_a_day
+    if today >= limit:
         what = "checks" if new.check_only else "submissions"
         unfinished = f", {begun} of them unfinished" if begun else ""
         raise QuotaReached(
-            f"{new.author} has sent {today} {what} in the last 24 hours{unfinished}; the limit is {most}",
-            _until_next_allowed(connection, new, today - most),
+            f"{new.author} has sent {today} {what} in the last 24 hours{unfinished}; the limit is {limit}",
+            _until_next_allowed(connection, new, today - limit),
         )
-    names = _names(connection, new.author, new.account)
+    names = _bot_names(connection, new.author, new.account)
     if new.bot not in names and len(names) >= quota.bots:
         raise QuotaReached(
             f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
             "send a new version of one of them"
         )
-    if count(connection, SubmissionRow, _of(new.author, new.account), text(IS_OPEN)) >= MAX_IN_PROGRESS:
+    if count(connection, SubmissionRow, _is_by(new.author, new.account), text(IS_OPEN)) >= MAX_IN_PROGRESS:
         raise QuotaReached(
             f"{new.author} has {MAX_IN_PROGRESS} submissions and checks in progress: wait until one has ended"
         )
@@ -200,7 +200,7 @@ def allowance_of(
     return UploadAllowance(
         sent=sum(_sent_within_a_day(connection, author, account, now, check_only=False)),
         submissions_a_day=own.submissions_a_day,
-        bots=len(_names(connection, author, account)),
+        bots=len(_bot_names(connection, author, account)),
         most_bots=own.bots,
     )
 
@@ -236,14 +236,14 @@ def _sent_within_a_day(
     finished = count(
         connection,
         SubmissionRow,
-        _of(author, account),
+        _is_by(author, account),
         SubmissionRow.received > now - _DAY,
         SubmissionRow.check_only.is_(check_only),
     )
     begun = count(
         connection,
         UploadRow,
-        _of(author, account, UploadRow),
+        _is_by(author, account, UploadRow),
         UploadRow.began > now - _DAY,
         UploadRow.check_only.is_(check_only),
     )
@@ -255,12 +255,12 @@ def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: in
     since = new.received - _DAY
     counted = union_all(
         select(SubmissionRow.received.label("at")).where(
-            _of(new.author, new.account),
+            _is_by(new.author, new.account),
             SubmissionRow.received > since,
             SubmissionRow.check_only.is_(new.check_only),
         ),
         select(UploadRow.began.label("at")).where(
-            _of(new.author, new.account, UploadRow),
+            _is_by(new.author, new.account, UploadRow),
             UploadRow.began > since,
             UploadRow.check_only.is_(new.check_only),
         ),
@@ -271,12 +271,12 @@ def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: in
     return None if at is None else at + _DAY - new.received
 
 
-def _names(connection: Connection, author: str, account: int | None) -> set[str]:
+def _bot_names(connection: Connection, author: str, account: int | None) -> set[str]:
     """Return the names of an author's bots, including open submissions."""
     bots = select(BotRow.name).where(BotRow.author == author, ~BotRow.house)
-    sent = select(SubmissionRow.bot).where(_of(author, account), text(IS_OPEN))
+    sent = select(SubmissionRow.bot).where(_is_by(author, account), text(IS_OPEN))
     return {*connection.execute(bots).scalars(), *connection.execute(sent).scalars()}
 
 
-def _of(author: str, account: int | None, of: type[UploadRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an SQLAlchemy expression
+def _is_by(author: str, account: int | None, of: type[UploadRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an SQLAlchemy expression
     return of.author == author if account is None else of.account_id == account

@@ -163,7 +163,7 @@ class RatingRepository(Repository):
         third-party bots and queued matches with such bots are left out too.
         """
         with self._transactions.read() as connection:
-            queued = _queued(connection, house_only=house_only)
+            queued = _queued_games(connection, house_only=house_only)
             rows = connection.execute(
                 select(
                     BotVersionRow.id.label("version"),
@@ -219,7 +219,7 @@ def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | No
     return round(millis * 1000 / decisions) if decisions else None
 
 
-def _queued(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:
+def _queued_games(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:
     """Return the numbers of games in open rated matches, by version and number of players."""
     rows = connection.execute(
         select(MatchSeatRow.version_id, MatchRow.players, func.sum(MatchRow.deals).label("games"))

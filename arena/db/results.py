@@ -37,11 +37,11 @@ def with_authors(replay: str, authors: Sequence[str]) -> str:
     seats = msgspec.json.decode(replay, type=prepared(_ReplaySeats)).seats
     for seat, now in zip(seats, authors, strict=True):
         if seat.author != now:
-            replay = replay.replace(f'"author":{_text(seat.author)}', f'"author":{_text(now)}')
+            replay = replay.replace(f'"author":{_json_text(seat.author)}', f'"author":{_json_text(now)}')
     return replay
 
 
-def _text(name: str) -> str:
+def _json_text(name: str) -> str:
     return msgspec.json.encode(name).decode()
 
 
@@ -179,7 +179,7 @@ def _write_games(
                 "place": game.places[seat],
                 "faults": game.faults[seat],
                 "taken_over": game.taken_over[seat],
-                "median_micros": _time(game, seat),
+                "median_micros": _median_time(game, seat),
             }
             for number, game in numbered
             for seat, bot in enumerate(game.bots)
@@ -207,12 +207,12 @@ def _game_played(game: FinishedGame, versions: tuple[int, ...], finished: Finish
             ladder.is_faulty(faults, taken_over=taken)
             for faults, taken in zip(game.faults, game.taken_over, strict=True)
         ),
-        times=tuple(_time(game, seat) for seat in range(len(versions))),
+        times=tuple(_median_time(game, seat) for seat in range(len(versions))),
         ended=finished.ended,
     )
 
 
-def _time(game: FinishedGame, seat: int) -> int | None:
+def _median_time(game: FinishedGame, seat: int) -> int | None:
     """Return the median time of a seat's decisions, in microseconds."""
     decisions = (step[seat] for step in game.record.steps)
     return game_time(decision.millis for decision in decisions if decision is not None)

@@ -11,14 +11,14 @@ from arena.protocol.match import Decision, GameRecord, SeatReport, played_again
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Request, Stage
 from arena.rules import Rules, view
 
-_FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in .*)?$')
+_TRACEBACK_FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in .*)?$')
 _LIBRARY_FILES: Final = re.compile(
     r"^<frozen |/(?:site|dist)-packages/|/lib/python3|/arena/(?:sdk|sandbox|wire)/"
 )
 _EXCEPTION: Final = re.compile(r"^(?!Traceback )[A-Za-z_][\w.]*(?:: .*)?$")
-_STACK_HEADER: Final = "Stack (most recent call first):"
+_FAULTHANDLER_HEADER: Final = "Stack (most recent call first):"
 _FATAL_PREFIX: Final = "Fatal Python error: "
-_LATE_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
+_FAULTHANDLER_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
 _CHOOSE_POSITION: Final = re.compile(r"kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)")
 _MAX_LINE_LENGTH: Final = 300
 _NOTICE_PREFIX: Final = "kaiten: "
@@ -37,7 +37,7 @@ def where_it_failed(stderr: str) -> str | None:
     in_library = False
     lines = stderr.splitlines()
     for number, line in enumerate(lines):
-        match = _FRAME.match(line)
+        match = _TRACEBACK_FRAME.match(line)
         if match is not None:
             if not _LIBRARY_FILES.search(match["file"]):
                 source = lines[number + 1].strip() if number + 1 < len(lines) else ""
@@ -69,9 +69,9 @@ def where_it_was(stderr: str) -> str | None:
 
     arena.sdk prints such stacks. ``stderr`` is untrusted.
     """
-    _, found, stack = stderr.rpartition(f"{_STACK_HEADER}\n")
+    _, found, stack = stderr.rpartition(f"{_FAULTHANDLER_HEADER}\n")
     for line in stack.splitlines() if found else ():
-        match = _LATE_FRAME.match(line)
+        match = _FAULTHANDLER_FRAME.match(line)
         if match is None:
             return None
         if not _LIBRARY_FILES.search(match["file"]):
@@ -317,12 +317,12 @@ def _details(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
     if kind is CauseKind.CRASH and _never_moved(failure, report) and report.exit_code == 0:
         yield "exiting with code 0 before Hello usually means that run() was never called"
     if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:
-        yield from _where_it_ended(failure.fault, report.stderr)
+        yield from _exit_position(failure.fault, report.stderr)
     if failure.fault in _NON_FINAL_FAULTS:
-        yield from _where_it_played(failure.fault, request, report.stderr)
+        yield from _fault_position(failure.fault, request, report.stderr)
 
 
-def _where_it_ended(fault: Fault, stderr: str) -> Iterator[str]:
+def _exit_position(fault: Fault, stderr: str) -> Iterator[str]:
     _, fatal, rest = stderr.rpartition(_FATAL_PREFIX)
     last = where_it_was(rest) if fatal else None
     was = where_it_was(stderr) if fault is Fault.ABSENT else None
@@ -335,7 +335,7 @@ def _where_it_ended(fault: Fault, stderr: str) -> Iterator[str]:
         yield where
 
 
-def _where_it_played(fault: Fault, request: Request, stderr: str) -> Iterator[str]:
+def _fault_position(fault: Fault, request: Request, stderr: str) -> Iterator[str]:
     # A submission's match has one game, number 0 in the protocol.
     notice = f"game 0, round {request.round}, turn {request.turn}: {fault.value}"
     before = text_before(stderr, notice)

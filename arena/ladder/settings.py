@@ -41,9 +41,9 @@ class LadderSettings:
         if not 1 <= self.deals <= _MAX_DEALS:
             raise ValueError(f"deals must be 1 to {_MAX_DEALS}, not {self.deals}")
         for name, value in (asdict(self.clock) | asdict(self.limits)).items():
-            least, most = _RANGES[name]
-            if not least <= value <= most:
-                raise ValueError(f"{name} must be {least} to {most}, not {value}")
+            low, high = _RANGES[name]
+            if not low <= value <= high:
+                raise ValueError(f"{name} must be {low} to {high}, not {value}")
 
     def changed(self, named: Mapping[str, Any]) -> Self:
         """Return the settings with changed fields, which may be fields of clock and limits."""
