@@ -243,7 +243,7 @@ def test_games_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("/games?before=abc", 422, "before"),
         ("/games?before=0", 422, "before"),
         (f"/games?before={10**30}", 422, "before"),
-        ("/games/nothing-there", 404, "no such game"),
+        ("/games/nothing-there", 404, "no game with this id"),
         ("/games/%00", 404, "nothing"),
         (f"/games/{'x' * 500}", 404, "nothing"),
         ("/nothing", 404, "nothing"),
