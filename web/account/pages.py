@@ -148,7 +148,7 @@ def _status(error: Exception) -> int:
 _DAYS: Final = (7, 30, 90, 366)
 _SCOPES: Final = {
     Scope.READ: "read your bots, logs and results",
-    Scope.SUBMIT: "submit bots and choose their versions",
+    Scope.SUBMIT: "submit and manage bots, challenges and notifications",
     Scope.TOKENS: "create and revoke tokens",
     Scope.OPERATE: "act as an operator",
 }
