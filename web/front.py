@@ -15,7 +15,7 @@ from arena.db.live_games import LiveGames
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
 from arena.ladder.standings import BoardQuery
-from web.http.caching import unless_unchanged
+from web.http.caching import conditional_response
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, scale_of
 from web.live import watchable
@@ -50,7 +50,7 @@ def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> AP
         activity = store.activity.current(at)
         featured = _featured_game(activity, store.games, at - _DAY)
         puzzle = newest_puzzle(store.puzzles, at.date())
-        return unless_unchanged(
+        return conditional_response(
             request,
             (activity, featured, boards.state(), puzzle and puzzle.day),
             lambda: _front_page(request, activity, featured, boards, puzzle=puzzle, live=store.live),

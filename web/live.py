@@ -9,24 +9,24 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity
-from arena.db.live_games import LiveGames, ShownGame, WatchedMatch
+from arena.db.live_games import LiveGames, WatchedGame, WatchedMatch
 from arena.db.queue import OpenMatch
 from arena.db.store import Store
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
 from arena.protocol.states import MatchKind, MatchState
 from arena.rules import ROUNDS
-from web.http.api import PREFIX, Anybody, DataRouter
+from web.http.api import PREFIX, DataRouter, OptionalCaller
 from web.http.authentication import may_read
-from web.http.caching import unless_unchanged
+from web.http.caching import conditional_response
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, page, viewer_of
-from web.viewer.film import EVERYTHING, Film, FilmStage, Frame, Viewpoint, address, film, film_so_far
-from web.viewer.pages import WORDS, Asked, RequestedFrame, View, all_frames, origin, seated, shown_game
+from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, address, film, film_so_far
+from web.viewer.pages import VIEWER_WORDS, Asked, RequestedFrame, View, all_frames, origin, seated, shown_game
 from web.viewer.screen import Screen, Shown, screen
 
 MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A match's id.")]
 
-_HOMES: Final = {
+_GAME_PATHS: Final = {
     MatchKind.RATED: "/games/",
     MatchKind.QUALIFICATION: "/submissions/{part_of}/games/",
     MatchKind.CHALLENGE: "/challenges/{part_of}/games/",
@@ -71,14 +71,14 @@ def _rotate(items: list[str], after: str | None) -> list[str]:
     return items[begin:] + items[:begin]
 
 
-def home_of(match: WatchedMatch, game: str) -> str:
+def game_path(match: WatchedMatch, game: str) -> str:
     """Return the address of a finished match's game."""
-    return _HOMES[match.kind].format(part_of=match.part_of) + game
+    return _GAME_PATHS[match.kind].format(part_of=match.part_of) + game
 
 
 def replay_of(match: WatchedMatch, game: str) -> str:
     """Return the address of the replay of a finished match's game."""
-    home = home_of(match, game)
+    home = game_path(match, game)
     return f"{home}/replay.json" if match.kind is MatchKind.RATED else f"{PREFIX}{home}/replay"
 
 
@@ -91,7 +91,7 @@ def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     router = PageRouter(prefix="/live")
 
     @router.get("")
-    def next_table(after: After = None) -> Response:
+    def next_match(after: After = None) -> Response:
         """Redirect to a running match other than ``after``, or to the recorded games."""
         found = next(watchable(store.live, store.activity.current(now()).running, after), None)
         place = f"/live/{found[0]}" if found else "/games"
@@ -117,7 +117,7 @@ class _Live:
         """
         found = self._read(request, match, None)
         if found.game is None:
-            return unless_unchanged(request, found, lambda: _page_without_game(request, found))
+            return conditional_response(request, found, lambda: _page_without_game(request, found))
         start = Frame(found.game.rounds, 1, FilmStage.PICK)
         return RedirectResponse(
             f"{address(_base(found, found.game), start, Viewpoint.read(view))}#autoplay", 303
@@ -144,11 +144,11 @@ class _Live:
                 rated=found.kind is MatchKind.RATED,
                 playing=_round_in_progress(game),
                 screen=live_screen(found, game, film, asked),
-                words=WORDS,
+                words=VIEWER_WORDS,
                 origin=origin(request),
             )
 
-        return unless_unchanged(request, (found, asked), made)
+        return conditional_response(request, (found, asked), made)
 
     def frames(self, request: Request, match: MatchId, number: GameNumber, view: View = "all") -> Response:
         """Return all frames of a game so far, as data."""
@@ -164,11 +164,11 @@ class _Live:
         return read_live(self._live, match, number, viewer_of(request).may_see)
 
 
-def _base(match: WatchedMatch, game: ShownGame) -> str:
+def _base(match: WatchedMatch, game: WatchedGame) -> str:
     return f"/live/{match.match}/{game.game + 1}"
 
 
-def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: RequestedFrame) -> Screen:
+def live_screen(match: WatchedMatch, game: WatchedGame, film: Film, asked: RequestedFrame) -> Screen:
     """Return a frame from a game in a running match."""
     base = _base(match, game)
     shown = Shown(
@@ -181,7 +181,7 @@ def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: Request
     return screen(shown, film, asked.frame, seated(film, asked.viewpoint), base)
 
 
-def _round_in_progress(game: ShownGame) -> int | None:
+def _round_in_progress(game: WatchedGame) -> int | None:
     """Return the number of a game's round in progress, from 1; None if all rounds are over."""
     return None if game.rounds == ROUNDS else game.rounds + 1
 
@@ -192,7 +192,7 @@ def _page_without_game(request: Request, match: WatchedMatch) -> Response:
         "live_none.html",
         match=match,
         rated=match.kind is MatchKind.RATED,
-        replays=[home_of(match, game) for game in match.played],
+        replays=[game_path(match, game) for game in match.played],
     )
 
 
@@ -204,7 +204,7 @@ def _redirect_to_replay(match: WatchedMatch, number: int, address_in: Callable[[
             404,
             "This game was not played: a bot exited or lost its connection in an earlier game of the match.",
         )
-    return RedirectResponse(address_in(home_of(match, match.played[number - 1])), 303)
+    return RedirectResponse(address_in(game_path(match, match.played[number - 1])), 303)
 
 
 def _not_shown(match: WatchedMatch) -> HTTPException:
@@ -250,7 +250,7 @@ def live_api(live: LiveGames) -> APIRouter:
     router = DataRouter("games")
 
     @router.get("/live/{match}")
-    def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
+    def match(caller: OptionalCaller, match: MatchId, game: Number = None) -> LiveMatch:
         """Return the finished rounds of a match in progress.
 
         Unrated matches are visible only to their owner and to operators, who need the `read` scope.
@@ -296,8 +296,8 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     def recorded(request: Request, game: GameId) -> Response:
         """Show a recorded game from its first frame."""
         shown = shown_game(read_game(store.games, game))
-        made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), EVERYTHING, shown.base)
-        return page(request, "tv.html", screen=made, words=WORDS, show=game, match=None, playing=None)
+        made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), ALL_HANDS, shown.base)
+        return page(request, "tv.html", screen=made, words=VIEWER_WORDS, show=game, match=None, playing=None)
 
     @router.get("/live/{match}/{number}")
     def live(request: Request, match: MatchId, number: GameNumber) -> Response:
@@ -310,20 +310,20 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
             raise HTTPException(404, "This game can't be shown yet. Kaiten TV continues at /tv.")
 
         def made() -> Response:
-            begin = RequestedFrame(Frame(game.rounds, 1, FilmStage.PICK), EVERYTHING)
+            begin = RequestedFrame(Frame(game.rounds, 1, FilmStage.PICK), ALL_HANDS)
             seen = live_screen(found, game, film_so_far(game.text), begin)
             return page(
                 request,
                 "tv.html",
                 screen=seen,
-                words=WORDS,
+                words=VIEWER_WORDS,
                 show=match,
                 match=found,
                 playing=_round_in_progress(game),
             )
 
         request.state.cacheable = True
-        return unless_unchanged(request, found, made)
+        return conditional_response(request, found, made)
 
     return router
 

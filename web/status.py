@@ -16,7 +16,7 @@ from arena.ops.monitoring import CallWithTimeout
 from arena.protocol.states import Scope
 from arena.protocol.status import Hour, Status
 from arena.services.documents import read_status
-from web.http.api import Anybody, DataRouter
+from web.http.api import DataRouter, OptionalCaller
 from web.http.errors import MEDIA_TYPE, document
 from web.http.rendering import PageRouter, page, viewer_of
 from web.http.security import PRIVATE
@@ -39,7 +39,7 @@ def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], dat
     router = DataRouter("arena")
 
     @router.get("/status")
-    def status(caller: Anybody) -> Status:
+    def status(caller: OptionalCaller) -> Status:
         """Return the arena's activity, queue, workers and hosts.
 
         Bots in unrated matches, quarantined matches and rejected workers are shown only to operators, with

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def rebuild_ratings() -> None:
-    """Recompute the ratings from the game log and correct differences.
+    """Recompute the ratings from the game log and correct any stored ones that differ.
 
-    The exit code is 1 if there were any.
+    The exit code is 1 if any did.
     """
     with open_arena_store() as (_, store):
         rebuilt = store.ladder.rebuild()
@@ -142,11 +142,11 @@ def ladder(  # noqa: PLR0913 - one argument per option
     with open_arena_store() as (settings, store):
         if wanted.named():
             change_ladder(store, utc_now(), operator_name(), wanted)
-        settings_data = _ladder(store, settings)
+        status = _ladder(store, settings)
     if as_json:
-        print_json(settings_data)
+        print_json(status)
     else:
-        print_table(("ladder", "paused" if settings_data["paused"] else "running"), _rows(settings_data))
+        print_table(("ladder", "paused" if status["paused"] else "running"), _rows(status))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -175,23 +175,23 @@ def _ladder(store: "Store", settings: "Settings") -> dict[str, Any]:
     }
 
 
-def _rows(settings_data: dict[str, Any]) -> list[tuple[str, str]]:
-    clock, limits = settings_data["clock"], settings_data["limits"]
-    matches = f"{settings_data['matches_waiting']} queued, {settings_data['matches_running']} running"
+def _rows(status: dict[str, Any]) -> list[tuple[str, str]]:
+    clock, limits = status["clock"], status["limits"]
+    matches = f"{status['matches_waiting']} queued, {status['matches_running']} running"
     return [
-        ("rules", settings_data["rules"]),
-        ("players", ", ".join(map(str, settings_data["players"]))),
+        ("rules", status["rules"]),
+        ("players", ", ".join(map(str, status["players"]))),
         (
             "deals",
-            f"{settings_data['deals']} per match; 1 if a bot has no rated games yet, fewer at slow tables",
+            f"{status['deals']} per match; 1 if a bot has no rated games yet, fewer at slow tables",
         ),
         ("start", f"{clock['start_millis']} ms"),
         ("decision", f"{clock['move_millis']} ms, plus a bank of {clock['bank_millis']} ms per game"),
         ("processor", f"{limits['cpus']} of a core"),
         ("memory", f"{limits['memory_mib']} MiB, including {limits['tmp_mib']} MiB for /tmp"),
         ("processes", str(limits["pids"])),
-        ("rated games", str(settings_data["games"])),
-        ("matches", f"{matches}, {settings_data['matches_quarantined']} quarantined"),
+        ("rated games", str(status["games"])),
+        ("matches", f"{matches}, {status['matches_quarantined']} quarantined"),
     ]
 
 
@@ -265,12 +265,15 @@ def _line(submission: "KnownSubmission") -> str:
 
 
 def rebuild_statistics() -> None:
-    """Recount the cards of all games and correct differences. The exit code is 1 if there were any."""
+    """Recount the cards of all games and correct any stored numbers that differ.
+
+    The exit code is 1 if any did.
+    """
     with open_arena_store() as (_, store):
         rebuilt = store.cards.rebuild()
-    settings_data = f"{rebuilt.games} games counted, {rebuilt.differing} sums differed"
-    record_action("rebuild-statistics", detail=settings_data)
-    typer.echo(settings_data)
+    summary = f"{rebuilt.games} games counted, {rebuilt.differing} totals differed"
+    record_action("rebuild-statistics", detail=summary)
+    typer.echo(summary)
     if rebuilt.differing:
         raise typer.Exit(EXIT_FAILURE)
 

@@ -24,7 +24,7 @@ from arena.protocol.states import MatchKind, MatchState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownGame:
+class WatchedGame:
     """The disclosed part of a game."""
 
     game: int  # its index in the match, from 0
@@ -45,7 +45,7 @@ class WatchedMatch:
     # The submission's or challenge's account; None for a rated match, or without an account.
     account: int | None
     shown: tuple[tuple[int, int], ...]  # (index, rounds) of the games that can be watched now, in order
-    game: ShownGame | None  # the requested game, by default the latest, or None
+    game: WatchedGame | None  # the requested game, by default the latest, or None
     published: bool  # whether the match and all other matches of its challenge are over
     played: tuple[str, ...]  # ids of the published games, in order
 
@@ -53,7 +53,7 @@ class WatchedMatch:
 class LiveGames(Repository):
     """The games that can be watched now."""
 
-    def show(self, match: str, attempt: int, games: Sequence[ShownGame]) -> bool:
+    def show(self, match: str, attempt: int, games: Sequence[WatchedGame]) -> bool:
         """Store the disclosed part of games, unless a later round is stored already.
 
         Return False, and write nothing, if the attempt is no longer running.
@@ -151,7 +151,7 @@ def _shown_games(connection: Connection, match: str, attempt: int) -> tuple[tupl
     return tuple((row.game, row.rounds) for row in rows)
 
 
-def _game(connection: Connection, match: Row[*tuple[Any, ...]], game: int | None) -> ShownGame | None:
+def _game(connection: Connection, match: Row[*tuple[Any, ...]], game: int | None) -> WatchedGame | None:
     row = connection.execute(
         select(LiveGameRow.game, LiveGameRow.rounds, LiveGameRow.disclosed.label("text")).where(
             LiveGameRow.match_id == match.match,
@@ -159,7 +159,7 @@ def _game(connection: Connection, match: Row[*tuple[Any, ...]], game: int | None
             LiveGameRow.game == game,
         )
     ).one_or_none()
-    return None if row is None else from_row(ShownGame, row)
+    return None if row is None else from_row(WatchedGame, row)
 
 
 def _published_games(connection: Connection, match: str) -> tuple[str, ...]:

@@ -27,8 +27,8 @@ from arena.scheduler.settling import (
     LeasesRenewed,
     MatchSettler,
     MatchStarted,
-    Playing,
     RetryDelays,
+    RunningMatch,
     Watcher,
 )
 from arena.scheduler.workers import Reservation, Workers
@@ -77,10 +77,10 @@ class Coordinator:
         self._runtime = runtime
         self._now = now
         self._gate = gate
-        self._events: queue.SimpleQueue[Playing | AttemptFailed | None] = queue.SimpleQueue()
-        self._ended: deque[Playing] = deque()
+        self._events: queue.SimpleQueue[RunningMatch | AttemptFailed | None] = queue.SimpleQueue()
+        self._ended: deque[RunningMatch] = deque()
         # Replaced, never modified, because the thread that renews leases reads it.
-        self._in_flight: frozenset[Playing] = frozenset()
+        self._in_flight: frozenset[RunningMatch] = frozenset()
         self._live = LiveMatches(store.live)
         self._settling = MatchSettler(store, now, watchers, delays)
         self._unavailable = False
@@ -242,7 +242,7 @@ class Coordinator:
         fitting = replace(claim.spec, limits=replace(limits, cpus=min(limits.cpus, reservation.cpus)))
         deadline = time.monotonic() + longest_seconds(fitting) + _START_SECONDS
         future = reservation.play(encode(fitting), lambda data: self._live.add(claim, data))
-        playing = Playing(claim, reservation, future, deadline)
+        playing = RunningMatch(claim, reservation, future, deadline)
         self._in_flight |= {playing}
         future.add_done_callback(lambda _: self._events.put(playing))
         _log.info(
@@ -287,7 +287,7 @@ class Coordinator:
                 self._settling.settle(self._ended[0])
             self._in_flight -= {self._ended.popleft()}
 
-    def _failed_because_program_changed(self, playing: Playing) -> bool:
+    def _failed_because_program_changed(self, playing: RunningMatch) -> bool:
         """Return True if a match failed because the program changed. Such an attempt doesn't count."""
         if playing.has_record:
             return False

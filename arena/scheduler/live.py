@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from arena.db.errors import DatabaseUnavailable
-from arena.db.live_games import LiveGames, ShownGame
+from arena.db.live_games import LiveGames, WatchedGame
 from arena.db.matches import Claim
 from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed, parse_disclosed
 from arena.protocol.faults import places_with_faults
@@ -24,7 +24,7 @@ PUBLISH_SECONDS: Final = 0.5
 """Seconds between updates of the published games."""
 
 
-def check_progress(claim: Claim, progress: Progress) -> ShownGame:
+def check_progress(claim: Claim, progress: Progress) -> WatchedGame:
     """Replay a worker's progress message and return what viewers may see.
 
     Raises RecordRefused if the progress is invalid, or discloses too much; the message says why.
@@ -53,7 +53,7 @@ def check_progress(claim: Claim, progress: Progress) -> ShownGame:
         parse_disclosed(text)
     except ValueError as error:
         raise RecordRefused(f"game {index}: {error}") from error
-    return ShownGame(game=index, rounds=len(state.rounds), text=text)
+    return WatchedGame(game=index, rounds=len(state.rounds), text=text)
 
 
 _Game = tuple[str, int, int]
@@ -96,7 +96,7 @@ class LiveMatches:
             raise
 
     def _publish(self, pending: Mapping[_Game, tuple[Claim, Progress]]) -> None:
-        games: dict[tuple[str, int], list[ShownGame]] = {}
+        games: dict[tuple[str, int], list[WatchedGame]] = {}
         for (match, attempt, _), (claim, progress) in pending.items():
             try:
                 games.setdefault((match, attempt), []).append(check_progress(claim, progress))

@@ -40,7 +40,7 @@ RETRY_DELAYS: Final = RetryDelays()
 
 
 class MatchBackoff:
-    """Tracks the matches in backoff. All times are seconds of the same clock."""
+    """Tracks the matches in backoff. All times are readings of the same clock, in seconds."""
 
     def __init__(self, delays: RetryDelays) -> None:
         self._delays = delays
@@ -77,12 +77,12 @@ class MatchBackoff:
         return tuple(match for match, (_, until) in self._failed.items() if now < until)
 
 
-MAX_CONSECUTIVE_FAULTS: Final = 10
+MAX_CONSECUTIVE_VOIDS: Final = 10
 """After this many void matches in a row, the arena stops, unless one author's bots or one of several workers
 may have caused all of them."""
 
 
-class ConsecutiveFaults:
+class ConsecutiveVoids:
     """Counts void matches since a match was last played."""
 
     def __init__(self) -> None:
@@ -96,14 +96,14 @@ class ConsecutiveFaults:
         return self._count
 
     def too_many(self, workers: int) -> bool:
-        """Return True if the arena must stop for repair, given the number of workers.
+        """Return True if the arena must stop so that it can be repaired, given the number of workers.
 
-        The arena continues if all of the matches had bots by one author, or failed on one of several workers:
-        matches with images that the host can't start are soon quarantined, and other workers retry the
-        matches that failed on one worker.
+        The arena continues if one author had a bot in every one of the matches, or if all failed on one of
+        several workers: matches with images that the host can't start are soon quarantined, and other workers
+        retry the matches that failed on one worker.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
-        return self._count >= MAX_CONSECUTIVE_FAULTS and not (self._common_authors or one_of_several)
+        return self._count >= MAX_CONSECUTIVE_VOIDS and not (self._common_authors or one_of_several)
 
     def add(self, authors: Collection[str], worker: str) -> None:
         """Count a void match, given the authors of its submitted bots and its worker."""
@@ -165,13 +165,13 @@ Watcher = Callable[[MatchEvent], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Playing:
+class RunningMatch:
     """A match in progress."""
 
     claim: Claim
     reservation: Reservation
     future: Future[bytes]  # the encoded match record
-    deadline: float  # in seconds of the monotonic clock; afterwards the match counts as lost
+    deadline: float  # monotonic, in seconds; afterwards the match counts as lost
 
     @property
     def has_record(self) -> bool:
@@ -201,10 +201,10 @@ class MatchSettler:
         self._store = store
         self._now = now
         self._watchers = watchers
-        self.voids = ConsecutiveFaults()
+        self.voids = ConsecutiveVoids()
         self.backoff = MatchBackoff(delays)  # matches in backoff after they were void
 
-    def settle(self, playing: Playing) -> None:
+    def settle(self, playing: RunningMatch) -> None:
         """Store the record, or requeue or quarantine the match and log the reason.
 
         Raises StoreError if the database is unavailable; nothing has changed, so the call can be retried.
@@ -217,7 +217,7 @@ class MatchSettler:
             failpoint("record-checked")
             stored = self._store.results.record(finished)
         except StoreError:
-            raise  # not the match's fault: it is stored once the database is available
+            raise  # not the match's fault: the result is stored once the database is available
         except LauncherStopped:
             return
         except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
@@ -251,7 +251,7 @@ class MatchSettler:
         for watcher in self._watchers:
             watcher(event)
 
-    def _fail(self, playing: Playing, reason: str, *, lost: bool = False) -> None:
+    def _fail(self, playing: RunningMatch, reason: str, *, lost: bool = False) -> None:
         claim, spec = playing.claim, playing.claim.spec
         end = self._store.leases.record_loss if lost else self._store.leases.record_void
         state = end(spec.match, spec.attempt, reason, self._now())

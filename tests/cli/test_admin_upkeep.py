@@ -60,19 +60,19 @@ def test_odd_results_are_listed(empty: Operator) -> None:
 
 
 def test_games_are_recounted_and_it_is_logged(empty: Operator) -> None:
-    """The command says whether sums differed, and the exit code is 1 if some did."""
+    """The command says whether totals differed, and the exit code is 1 if some did."""
     with empty.store() as store:
         fill(store)
         before = store.cards.find()
-    assert empty.does("rebuild-statistics") == "8 games counted, 0 sums differed\n"
+    assert empty.does("rebuild-statistics") == "8 games counted, 0 totals differed\n"
     with closing(Database(empty.url)) as database, database.write() as connection:
         connection.execute(text("DELETE FROM card_count WHERE turn = 1 AND card = 1"))
     mended = empty.types("rebuild-statistics")
-    assert (mended.code, mended.out) == (1, "8 games counted, 2 sums differed\n")
+    assert (mended.code, mended.out) == (1, "8 games counted, 2 totals differed\n")
     with empty.store() as store:
         assert store.cards.find() == before
     assert [what for what, _, _ in empty.log()] == ["rebuild-statistics"] * 2
-    assert empty.log()[-1] == ("rebuild-statistics", "", "8 games counted, 2 sums differed")
+    assert empty.log()[-1] == ("rebuild-statistics", "", "8 games counted, 2 totals differed")
 
 
 def test_an_operator_sees_what_was_submitted(empty: Operator) -> None:

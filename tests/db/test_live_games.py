@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import select
 
 from arena.db.database import Database
-from arena.db.live_games import ShownGame, WatchedMatch
+from arena.db.live_games import WatchedGame, WatchedMatch
 from arena.db.matches import Claim
 from arena.db.schema import LiveGameRow
 from arena.db.store import Store
@@ -15,12 +15,12 @@ from tests.db.test_challenge_rows import challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 
-ONE: Final = ShownGame(game=0, rounds=1, text="first")
-TWO: Final = ShownGame(game=0, rounds=2, text="second")
-NEXT: Final = ShownGame(game=1, rounds=1, text="next")
+ONE: Final = WatchedGame(game=0, rounds=1, text="first")
+TWO: Final = WatchedGame(game=0, rounds=2, text="second")
+NEXT: Final = WatchedGame(game=1, rounds=1, text="next")
 
 
-def show(store: Store, claim: Claim, *games: ShownGame) -> bool:
+def show(store: Store, claim: Claim, *games: WatchedGame) -> bool:
     """Show games of a claim."""
     return store.live.show(claim.spec.match, claim.spec.attempt, games)
 

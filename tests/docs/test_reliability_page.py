@@ -14,7 +14,7 @@ def test_every_promise_names_the_scenarios_that_back_it() -> None:
     """The scenarios exist."""
     names = {scenario.name for scenario in SCENARIOS}
     first_table = takewhile(lambda row: row[0] != "who", ROWS)
-    promises = [row for row in first_table if row[0] != "promise"]
+    promises = [row for row in first_table if row[0] != "guarantee"]
     assert len(promises) >= 8
     for _, backing in promises:
         named = set(re.findall(r"`([a-z0-9-]+)`", backing))

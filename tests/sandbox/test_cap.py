@@ -328,7 +328,7 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
         pytest.skip("slices are systemd's: an operator limits them")
     assert hoard_together(docker_stage, slots=6) == [0, 0, 0, 0]  # 672 MiB: enough for 4 times 80 MiB
     ended = hoard_together(docker_stage, slots=2)  # 288 MiB: not enough
-    assert set(ended) == {0, "the bots reached their shared memory limit"}
+    assert set(ended) == {0, "all bots together reached the memory limit of their control group"}
 
 
 @pytest.mark.docker

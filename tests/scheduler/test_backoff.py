@@ -12,9 +12,9 @@ from arena.db.store import Store
 from arena.platform.periodic import Backoff
 from arena.play.launcher.slots import SlotPool
 from arena.scheduler.settling import (
-    MAX_CONSECUTIVE_FAULTS,
+    MAX_CONSECUTIVE_VOIDS,
     AttemptFailed,
-    ConsecutiveFaults,
+    ConsecutiveVoids,
     MatchBackoff,
     MatchEvent,
     MatchStarted,
@@ -72,8 +72,8 @@ def test_only_the_latest_failed_matches_have_a_backoff() -> None:
 
 def test_an_arena_that_cannot_play_stops() -> None:
     """It stops after enough failures in a row with only house bots, or with different authors' bots."""
-    house, strangers = ConsecutiveFaults(), ConsecutiveFaults()
-    for number in range(MAX_CONSECUTIVE_FAULTS):
+    house, strangers = ConsecutiveVoids(), ConsecutiveVoids()
+    for number in range(MAX_CONSECUTIVE_VOIDS):
         assert not house.too_many(1)
         assert not strangers.too_many(1)
         house.add((), "w")
@@ -84,8 +84,8 @@ def test_an_arena_that_cannot_play_stops() -> None:
 
 def test_one_author_in_all_failed_matches_does_not_stop_the_arena() -> None:
     """The arena continues with other matches, however many fail."""
-    voids = ConsecutiveFaults()
-    for number in range(5 * MAX_CONSECUTIVE_FAULTS):
+    voids = ConsecutiveVoids()
+    for number in range(5 * MAX_CONSECUTIVE_VOIDS):
         voids.add(("spoiler", f"author {number}"), "w")
     assert not voids.too_many(1)
     voids.add(("another",), "w")
@@ -94,8 +94,8 @@ def test_one_author_in_all_failed_matches_does_not_stop_the_arena() -> None:
 
 def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
     """Others play its matches. The arena stops if it is the only worker, or if a second one fails too."""
-    voids = ConsecutiveFaults()
-    for _ in range(MAX_CONSECUTIVE_FAULTS):
+    voids = ConsecutiveVoids()
+    for _ in range(MAX_CONSECUTIVE_VOIDS):
         voids.add((), "one")
     assert voids.too_many(1)
     assert not voids.too_many(2)
@@ -105,13 +105,13 @@ def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
 
 def test_a_played_match_resets_the_count() -> None:
     """The count starts again from one, and another author's bots may be to blame."""
-    voids = ConsecutiveFaults()
-    for _ in range(MAX_CONSECUTIVE_FAULTS - 1):
+    voids = ConsecutiveVoids()
+    for _ in range(MAX_CONSECUTIVE_VOIDS - 1):
         voids.add((), "w")
     voids.reset()
     voids.add(("spoiler",), "w")
     assert (voids.count, voids.too_many(1)) == (1, False)
-    for _ in range(2 * MAX_CONSECUTIVE_FAULTS):
+    for _ in range(2 * MAX_CONSECUTIVE_VOIDS):
         voids.add(("spoiler",), "w")
     assert not voids.too_many(1)
 

@@ -18,7 +18,7 @@ from tests.builders import add_bots, play_matches
 from tests.db.test_cost import statements
 from tests.web.app import site_over
 from tests.web.people import HTTPS, browser, logged_in, program, token
-from web.http.caching import PageCache, unless_unchanged
+from web.http.caching import PageCache, conditional_response
 
 PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
 
@@ -188,7 +188,7 @@ def test_a_page_that_did_not_change_is_not_rendered_again() -> None:
             return PlainTextResponse(version[0])
 
         scope.setdefault("state", {})["cacheable"] = True
-        answer = unless_unchanged(Request(scope), version[0], page)
+        answer = conditional_response(Request(scope), version[0], page)
         await answer(scope, receive, send)
 
     visitor = TestClient(PageCache(app, change_counter=lambda: next(change_counter), now=lambda: START))

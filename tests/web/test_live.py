@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
-from arena.db.live_games import ShownGame
+from arena.db.live_games import WatchedGame
 from arena.db.matches import Claim
 from arena.db.store import Store
 from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed
@@ -44,7 +44,7 @@ class Twin:
 
     world: World
     claim: Claim
-    shown: ShownGame
+    shown: WatchedGame
 
 
 @pytest.fixture(params=list(itertools.product((1, 2), RULES))[:: many(3, 1)], ids=str)
@@ -64,7 +64,7 @@ def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin
         state, steps = play_rounds(rules, each, rounds, Random(11))  # noqa: S311 - reproducible
         seats = [LiveSeat(bot=f"bot-{seat}", version=1) for seat in range(rules.players)]
         game = disclose(game="s-0-0", state=state, seats=seats, places=(), steps=steps)
-        shown = ShownGame(game=0, rounds=rounds, text=encode_disclosed(game))
+        shown = WatchedGame(game=0, rounds=rounds, text=encode_disclosed(game))
         taken = claim_one(world.store)
         assert world.store.live.show("s-0", 1, [shown])
         made.append(Twin(world, taken, shown))

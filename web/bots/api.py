@@ -18,7 +18,18 @@ from arena.services.documents import bot_document
 from arena.services.owners import Owners
 from web.bots.history import OpponentLine, read_opponents_of
 from web.bots.model import CURVE_VERSIONS
-from web.http.api import LISTED, REFUSED, Anybody, DataRouter, Limit, Next, Owner, Reader, problems, refusal
+from web.http.api import (
+    LISTED,
+    REFUSED,
+    DataRouter,
+    Limit,
+    Next,
+    OptionalCaller,
+    Owner,
+    Reader,
+    problems,
+    refusal,
+)
 from web.http.authentication import may_read
 from web.http.errors import Problem
 from web.http.parameters import MAX_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot
@@ -92,7 +103,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
 
     @router.get("/bots/{bot}/versions", responses=LISTED)
     def versions(
-        caller: Anybody, next_page: Next, bot: BotName, before: BeforeVersion = None, limit: Limit = 50
+        caller: OptionalCaller, next_page: Next, bot: BotName, before: BeforeVersion = None, limit: Limit = 50
     ) -> VersionList:
         """List the versions of a bot, newest first.
 

@@ -286,7 +286,7 @@ def guard(scope: Scope | None = None) -> object:
 
     def allowed(
         request: Request,
-        caller: Anybody,
+        caller: OptionalCaller,
         _token: Annotated[object, Security(_TOKEN, scopes=scopes)],
         _session: Annotated[object, Security(_SESSION, scopes=scopes)],
     ) -> Caller:
@@ -304,7 +304,7 @@ def guard(scope: Scope | None = None) -> object:
     return Depends(allowed)
 
 
-Anybody = Annotated[Caller | None, Depends(note_caller)]
+OptionalCaller = Annotated[Caller | None, Depends(note_caller)]
 Reader = Annotated[Caller, guard(Scope.READ)]
 Owner = Annotated[Caller, guard(Scope.SUBMIT)]
 

@@ -46,7 +46,7 @@ _PROCESS: Final = secrets.token_hex(8)
 """Part of each ETag: other processes may have other templates."""
 
 
-def unless_unchanged(request: Request, what: object, make: Callable[[], Response]) -> Response:
+def conditional_response(request: Request, what: object, make: Callable[[], Response]) -> Response:
     """Return 304 if the client has this page, else the response that ``make`` returns, with an ETag.
 
     The ETag covers the caller noted on the request and ``what``, everything else that the page depends on.

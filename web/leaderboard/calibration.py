@@ -12,7 +12,7 @@ from arena.db.ratings import RatingRepository
 from arena.ladder.calibration import SHARE, Calibration, Span, calibrate
 from arena.ladder.rating import BETAS
 from web.http.api import DataRouter
-from web.http.caching import unless_unchanged
+from web.http.caching import conditional_response
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards
 
@@ -71,7 +71,7 @@ def calibration_pages(calibrations: Calibrations) -> APIRouter:
     def calibration(request: Request) -> Response:
         request.state.cacheable = True
         revision, found = calibrations.current()
-        return unless_unchanged(
+        return conditional_response(
             request,
             (revision, "calibration"),
             lambda: page(

@@ -17,7 +17,7 @@ from arena.ladder.ranks import SHARE
 from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardOrder, BoardQuery
 from arena.protocol.documents import Leaderboard, Row
 from web.http.api import LISTED, DataRouter, Next
-from web.http.caching import unless_unchanged
+from web.http.caching import conditional_response
 from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search, read_bot
 from web.http.rendering import PageRouter, fixed, iso_moment, page, render
 from web.leaderboard.standings import Board, Boards, scale_of
@@ -115,7 +115,7 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     ) -> Response:
         request.state.cacheable = True
         part = asked.part((number - 1) * A_PAGE, A_PAGE)
-        return unless_unchanged(
+        return conditional_response(
             request,
             (boards.state(asked.players), part),
             lambda: _leaderboard_page(request, boards.board(part), asked, number),
@@ -130,14 +130,14 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     ) -> Response:
         request.state.cacheable = True
         part = asked.part(offset, limit)
-        return unless_unchanged(
+        return conditional_response(
             request, (boards.state(asked.players), part), lambda: _table(boards.board(part), asked)
         )
 
     @router.get("/leaderboard/versus")
     def versus(request: Request) -> Response:
         request.state.cacheable = True
-        return unless_unchanged(
+        return conditional_response(
             request, (boards.state(), "versus"), lambda: _versus_page(request, histories, boards)
         )
 
@@ -294,7 +294,7 @@ def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
         request.state.framable = True
         row, count = boards.find(bot)
         drawn = badge_of(bot, row, count, known.state.value)
-        made = unless_unchanged(
+        made = conditional_response(
             request, drawn, lambda: Response(render("badge.svg", badge=drawn), media_type="image/svg+xml")
         )
         made.headers["Cache-Control"] = _BADGE_CACHE_CONTROL

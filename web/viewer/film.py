@@ -73,10 +73,10 @@ class Viewpoint:
         return self.visible if self.seat is None else f"{self.visible}:{self.seat}"
 
 
-EVERYTHING: Final = Viewpoint()
+ALL_HANDS: Final = Viewpoint()
 
 
-def address(game: str, frame: Frame, viewpoint: Viewpoint = EVERYTHING) -> str:
+def address(game: str, frame: Frame, viewpoint: Viewpoint = ALL_HANDS) -> str:
     """Return the address of a frame, without defaults.
 
     ``game`` is the game's address, without a trailing slash.
@@ -84,7 +84,7 @@ def address(game: str, frame: Frame, viewpoint: Viewpoint = EVERYTHING) -> str:
     query = {}
     if frame.stage is not FilmStage.PICK:
         query["step"] = str(frame.stage)
-    if viewpoint != EVERYTHING:
+    if viewpoint != ALL_HANDS:
         query["view"] = str(viewpoint)
     path = f"{game}/{frame.round}/{frame.turn}"
     return f"{path}?{urlencode(query, safe=':')}" if query else path

@@ -31,7 +31,7 @@ Turn = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
 Step = Annotated[FilmStage, Query()]
 View = Annotated[str, Query(pattern=VIEWPOINT_PATTERN)]
 
-WORDS: Final = {
+VIEWER_WORDS: Final = {
     "BACK": BACK,
     "FORWARD": FORWARD,
     "STAGES": STAGES,
@@ -120,7 +120,7 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
             request,
             "viewer.html",
             screen=made,
-            words=WORDS,
+            words=VIEWER_WORDS,
             embed_code=embed_code(made, origin(request)),
             origin=origin(request),
             log=read_private_log(logs, game, viewer_of(request)),
@@ -229,7 +229,7 @@ def _embedding_pages(store: Store, find: Find) -> APIRouter:
     ) -> Response:
         made = asked_screen(shown, asked, f"/embed/{game}")
         request.state.framable = True
-        return page(request, "viewer_embed.html", screen=made, words=WORDS, play=play)
+        return page(request, "viewer_embed.html", screen=made, words=VIEWER_WORDS, play=play)
 
     def chances(game: GameId) -> Chances | None:
         analysis = store.analyses.find(game)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from arena.rules import ROUNDS
 from web.http.rendering import signed
-from web.viewer.film import EVERYTHING, Film, FilmStage, Frame, Viewpoint, VisibleHands, address
+from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import Scene, scene
 from web.viewer.stacks import standing
 from web.viewer.words import card_name
@@ -286,7 +286,7 @@ class Screen:
     @property
     def all_hands(self) -> Choice:
         """The view of everything."""
-        return self._choice(EVERYTHING, "All hands")
+        return self._choice(ALL_HANDS, "All hands")
 
     @property
     def seen(self) -> tuple[Choice, ...]:

@@ -11,21 +11,21 @@ from arena.images.archive.tar import Kind, TarMember, TarReader
 from arena.images.image import IntakeLimits, Rejected
 
 MAX_PART_BYTES: Final = 255
-"""Maximum length of a file name, as in Linux's file systems."""
+"""Maximum length of a file name, as on most Linux file systems."""
 
 Parts = tuple[str, ...]
-"""The names in a path, from the root on; empty for the root itself."""
+"""The names in a path, from the root down; empty for the root itself."""
 
 
 def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
     """Return a path's parts, without doubled slashes and single dots.
 
-    ``what`` names the tar in errors. Raises Rejected if the path is absolute, contains ``..``, is too long,
-    or is not Unicode.
+    ``what`` names the tar in errors. Raises Rejected if the path is absolute, contains ``..`` or a NUL
+    byte, is too long, has a component that is too long, or is not valid UTF-8.
     """
     text = decode(name, what, limits)
     if text.startswith("/"):
-        raise Rejected(f"{what}: the path {shown(text)} is absolute. Save it without the leading slash")
+        raise Rejected(f"{what}: the path {shown(text)} is absolute. Use a relative path")
     parts = tuple(part for part in text.split("/") if part not in {"", "."})
     if ".." in parts:
         raise Rejected(f"{what}: the path {shown(text)} contains '..'. Use a path without it")
@@ -43,7 +43,7 @@ def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
 def decode(name: bytes, what: str, limits: IntakeLimits) -> str:
     """Return a path or a link's target as text.
 
-    Raises Rejected if it is too long, is not Unicode, or contains a NUL.
+    Raises Rejected if it is too long, is not valid UTF-8, or contains a NUL byte.
     """
     if len(name) > limits.name_bytes:
         raise Rejected(f"{what}: a path is {len(name)} bytes long (limit {limits.name_bytes}). Shorten it")

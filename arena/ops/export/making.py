@@ -164,8 +164,8 @@ class Exporter:
         for start in range(0, len(numbers), _BATCH):
             if not self._disk.has_room():
                 raise ExportError(
-                    f"a day's files were not written: the disk of {self._folder} has less free space than "
-                    "ARENA_DISK_FLOOR_GIB requires. Free some space"
+                    f"a day's files were not written: the disk that holds {self._folder} has less free "
+                    "space than ARENA_DISK_FLOOR_GIB requires. Free some space"
                 )
             yield from self._games.find(numbers[start : start + _BATCH], since)
 

@@ -1,6 +1,6 @@
-"""One game in progress: which seats are asked, their answers, and the stand-in's moves.
+"""One game in progress: which seats are asked for a decision, their answers, and the stand-in's moves.
 
-No I/O and no clock: times are arguments, in seconds of a monotonic clock; events go to a callback.
+No I/O and no clock: times are arguments, monotonic and in seconds; events go to a callback.
 """
 
 import math
@@ -216,7 +216,8 @@ class GameTable:
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
             self._advance(now)
         else:
-            # Each message costs one decision even if none is open, so other seats' speed doesn't matter.
+            # Each message costs one decision even if none is open, so the penalty doesn't depend on how fast
+            # other seats answer.
             self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost, now: float) -> None:

@@ -129,8 +129,8 @@ class DockerSandbox:
         # The engine reports that memory ran out only if a bot reached its own limit.
         if code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeFailure(
-                f"container {self._name} was killed because the bots reached their shared memory limit: "
-                "check what else is running in the bots' control group"
+                f"container {self._name} was killed because all bots together reached the memory limit of "
+                "their control group: check what else is running in it"
             )
         self._check_untouched()
 

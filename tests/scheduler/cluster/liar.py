@@ -23,11 +23,11 @@ from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.host import MatchRunner, WorkerOptions, run_worker
 from arena.scheduler.cluster.member import SchedulerHealth, address_of, security_of
 from arena.scheduler.cluster.messages import Answer, Record, WorkerCard
-from arena.scheduler.settling import MAX_CONSECUTIVE_FAULTS
+from arena.scheduler.settling import MAX_CONSECUTIVE_VOIDS
 from tests.builders import host_report
 
 NAME = "liar"
-SEATS = 2 * (MAX_CONSECUTIVE_FAULTS + 2)
+SEATS = 2 * (MAX_CONSECUTIVE_VOIDS + 2)
 """More than other workers have, so that it is asked first, and enough for too many voids in a row."""
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.web.viewer.films import GOLDEN, SOME, golden
-from web.viewer.film import EVERYTHING, FilmStage, Frame, Viewpoint, VisibleHands, address
+from web.viewer.film import ALL_HANDS, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import KINDS, frames, scene
 
 
@@ -46,7 +46,7 @@ def test_addresses_leave_out_defaults() -> None:
 def test_views_are_parsed_and_written(text: str) -> None:
     """Writing a parsed view gives the same text."""
     assert str(Viewpoint.read(text)) == text
-    assert (Viewpoint.read(text) == EVERYTHING) == (text == "all")
+    assert (Viewpoint.read(text) == ALL_HANDS) == (text == "all")
 
 
 @pytest.mark.parametrize("text", ["", "seat", "seat:", "seat:5", "infer:x", "all:1", "seat:1 "])

@@ -9,13 +9,13 @@ import pytest
 
 from arena.rules import Card, knowledge, seen
 from tests.web.viewer.films import SOME, golden, troubled
-from web.viewer.film import EVERYTHING, Film, FilmStage, Frame, Viewpoint, VisibleHands
+from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, VisibleHands
 from web.viewer.scene import HandCard, Mark, Scene, scene
 
 games = pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 
 
-def scenes(film: Film, viewpoint: Viewpoint = EVERYTHING) -> Iterator[Scene]:
+def scenes(film: Film, viewpoint: Viewpoint = ALL_HANDS) -> Iterator[Scene]:
     """Return all frames of a film in this view."""
     return (scene(film, frame, viewpoint) for frame in film.frames)
 
@@ -159,7 +159,7 @@ def test_faults_are_tagged_where_they_happened() -> None:
     """They are shown with their decision. A seat that was taken over is marked from then on."""
     film = troubled()
 
-    def tags(turn: int, stage: FilmStage, viewpoint: Viewpoint = EVERYTHING) -> list[tuple[str, ...]]:
+    def tags(turn: int, stage: FilmStage, viewpoint: Viewpoint = ALL_HANDS) -> list[tuple[str, ...]]:
         return [seat.tags for seat in scene(film, Frame(1, turn, stage), viewpoint).seats]
 
     assert tags(1, FilmStage.PICK) == tags(1, FilmStage.REVEAL) == [(), ("timeout", "stand-in"), ()]
@@ -175,7 +175,7 @@ def test_times_are_shown_with_their_decision() -> None:
     """A seat sees only its own time. A decision without an answer has none."""
     film = troubled()
 
-    def times(stage: FilmStage, viewpoint: Viewpoint = EVERYTHING) -> list[str]:
+    def times(stage: FilmStage, viewpoint: Viewpoint = ALL_HANDS) -> list[str]:
         return [seat.time for seat in scene(film, Frame(1, 1, stage), viewpoint).seats]
 
     assert times(FilmStage.PICK) == times(FilmStage.REVEAL) == ["1.5 ms", "", "1.5 ms"]
@@ -187,7 +187,7 @@ def test_each_frame_has_a_description() -> None:
     """Only views that may know of a fault name it."""
     film = troubled()
 
-    def said(frame: Frame, viewpoint: Viewpoint = EVERYTHING) -> str:
+    def said(frame: Frame, viewpoint: Viewpoint = ALL_HANDS) -> str:
         return scene(film, frame, viewpoint).says
 
     first = Frame(1, 1, FilmStage.PICK)
@@ -208,6 +208,6 @@ def test_descriptions_of_reveals_and_ends() -> None:
     assert "Every hand goes to the previous seat." in said
     assert "share first place" not in said
     tie = replace(golden(SOME[0]), replay=replace(golden(SOME[0]).replay, places=(1, 1)))
-    assert scene(tie, tie.frames[-1], EVERYTHING).says.startswith(
+    assert scene(tie, tie.frames[-1], ALL_HANDS).says.startswith(
         "dice 0 and dice 1 share first place with 33 points."
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.web.viewer.films import SOME, golden, troubled
-from web.viewer.film import EVERYTHING, Film, FilmStage, Frame
+from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame
 from web.viewer.scene import scene
 from web.viewer.screen import MANY_POINTS, ViewerEventKind, events, race, score_sheet
 
@@ -18,7 +18,7 @@ def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int,
     film = troubled()
     puddings = replace(film.replay.puddings, counts=counts)
     ended = replace(film, replay=replace(film.replay, totals=totals, puddings=puddings, places=places))
-    return scene(ended, film.frames[-1], EVERYTHING).says
+    return scene(ended, film.frames[-1], ALL_HANDS).says
 
 
 def test_puddings_explain_equal_totals() -> None:
@@ -98,7 +98,7 @@ def test_moments_are_what_the_frames_show(file: Path) -> None:
     assert [film.frames.index(event.frame) for event in found] == sorted(
         film.frames.index(event.frame) for event in found
     )
-    shown = {frame: scene(film, frame, EVERYTHING) for frame in film.frames}
+    shown = {frame: scene(film, frame, ALL_HANDS) for frame in film.frames}
     chopsticks = [event.frame for event in found if event.kind is ViewerEventKind.CHOPSTICKS]
     points = [event.frame for event in found if event.kind is ViewerEventKind.POINTS]
     for frame, it in shown.items():
