@@ -253,7 +253,7 @@ def live_api(live: LiveGames) -> APIRouter:
     def match(caller: OptionalCaller, match: MatchId, game: Number = None) -> LiveMatch:
         """Return the finished rounds of a match in progress.
 
-        Unrated matches are visible only to their owner and to operators, who need the `read` scope.
+        An unrated match is visible only to its owner and to operators, and requires the `read` scope.
         """
         return _document(read_live(live, match, game, lambda account: may_read(caller, account)))
 

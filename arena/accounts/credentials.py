@@ -188,7 +188,7 @@ class Sessions:
         self._credentials.end_session(hash_of(secret))
 
     def of(self, account: KnownAccount) -> tuple[OpenSession, ...]:
-        """Return an account's open sessions, last used first."""
+        """Return an account's open sessions, most recently used first."""
         now = self._sources.now()
         sessions = self._credentials.sessions(account.id)
         return tuple(session for session in sessions if not _has_ended(session, now))
@@ -235,7 +235,7 @@ _USED_INTERVAL: Final = timedelta(minutes=1)
 
 
 def scopes_of(role: Role) -> frozenset[Scope]:
-    """Return the scopes of a role. Tokens of its accounts can have no others."""
+    """Return the scopes of a role. Tokens of its accounts can't have any others."""
     return frozenset(Scope) if role is Role.OPERATOR else frozenset(Scope) - {Scope.OPERATE}
 
 

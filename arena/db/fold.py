@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 class Carry(NamedTuple):
-    """A sum in two columns: ``whole`` times ``unit``, plus ``rest``, which is below ``unit``."""
+    """A sum in two columns: ``whole`` times ``unit``, plus ``rest``, the remainder."""
 
     rest: str
     whole: str
@@ -51,7 +51,7 @@ def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], r
 
 
 def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry | None = None) -> None:
-    """Add rows of non-negative integers to those with the same keys, or insert them."""
+    """Add each row's non-negative integers to the stored row with the same key, or insert the row."""
     if not rows:
         return
     table = cast("Table", model.__table__)
@@ -169,7 +169,7 @@ class RatingHistory:
 
 
 def of_versions(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
-    """Return the stored points of versions in one list, keyed by version, first to last."""
+    """Return the stored rating curves of versions for one number of players, oldest point first."""
     rows = connection.execute(
         select(RatingPointRow.__table__)
         .where(RatingPointRow.version_id.in_(list(versions)), RatingPointRow.players == players)
@@ -223,7 +223,7 @@ class Highlights:
         self._days[day] = best((*self._days[day], *found))
 
     def add(self, connection: Connection) -> None:
-        """Merge the collected games into the stored ones, and keep the best."""
+        """Merge the collected highlights into the stored ones, and keep each day's best."""
         if not self._days:
             return
         rows: list[Row] = []
@@ -235,7 +235,7 @@ class Highlights:
         _replace(connection, HighlightRow, stored, rows)
 
     def put(self, connection: Connection) -> int:
-        """Replace the stored games, and return how many rows differed."""
+        """Replace the stored highlights, and return how many rows differed."""
         rows = [row for day, found in self._days.items() for row in _rows(day, found)]
         return replace(connection, HighlightRow, rows)
 
@@ -248,7 +248,7 @@ def newest(connection: Connection, days: int) -> tuple[Highlight, ...]:
 
 
 def upset_since(connection: Connection, moment: datetime) -> tuple[Highlight, ...]:
-    """Return the least expected upset of the games that ended after a time, if there is one."""
+    """Return the biggest upset among games that ended after ``moment``, or an empty tuple."""
     wanted = (
         select(HighlightRow.__table__)
         .join(GameRow, GameRow.number == HighlightRow.game_number)

@@ -66,7 +66,7 @@ class GamePlayer(Protocol):
     def playing(self, games: Iterable[HomeGame]) -> AbstractContextManager[Iterator[HomeResult]]:
         """Yield the results in the order of the games. Leaving the context stops everything that was started.
 
-        The results raise :class:`PlayingFailed`.
+        Iterating over the results may raise :class:`PlayingFailed`.
         """
 
 
@@ -265,7 +265,7 @@ class _Worker:
 
 
 def _authors_frames(trace: str) -> str:
-    """Return the author's lines of a dump of Python's stack, most recent call first.
+    """Return the lines of a Python stack dump that are in the author's code, most recent call first.
 
     The arena's own lines are below the author's lines and, if a timer's signal dumped the stack, also above.
     """

@@ -51,8 +51,8 @@ def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
     assert ROWS["memory (including files in `/tmp`)"] == [f"{limits.memory_mib} MiB, no swap"]
     assert ROWS["processor"] == [f"{limits.cpus} of a core"]
     assert ROWS["processes and threads"] == [str(limits.pids)]
-    assert ROWS["files that it can write"] == [
-        f"only in `/tmp`: {limits.tmp_mib} MiB, 1024 files, which can't be executed"
+    assert ROWS["writable files"] == [
+        f"only in `/tmp`: at most 1024 files and {limits.tmp_mib} MiB in total; they can't be executed"
     ]
     assert f"{limits.tmp_mib} MiB and 1024 files" in (DOCS / "sandbox.md").read_text()
     assert ROWS["time from its start to its Hello"] == [f"{clock.start_millis // 1000} s"]

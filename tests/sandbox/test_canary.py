@@ -89,7 +89,7 @@ def missing(
     assert [finding.control for finding in findings] == list(CONTROL_NAMES)
     lacking = {finding.control: finding.detail for finding in findings if not finding.held}
     warned = any("can't be measured" in warning for warning in evidence.trials["cpu"].warnings)
-    ended = lacking.get("network") == "the probe did not answer"
+    ended = lacking.get("network") == "the probe did not respond"
     assert warned == ("all-bots-memory" in lacking or ended), evidence.trials["cpu"]
     return lacking
 

@@ -289,7 +289,7 @@ def test_no_control_passes_if_the_probe_prints_nothing() -> None:
     }
     found = lacking(evidence(trials=silent))
     assert set(found) == set(CONTROL_NAMES) - {"layers-in-memory"}  # checked by the arena
-    assert found["network"] == "the probe did not answer"
+    assert found["network"] == "the probe did not respond"
 
 
 def test_a_failed_attempt_is_reported_with_its_error() -> None:
@@ -298,7 +298,7 @@ def test_a_failed_attempt_is_reported_with_its_error() -> None:
     observations = dict(found.trials["look"].observations or {})
     del observations["tmp_files"]
     assert lacking(looked(found, observations=observations)) == {
-        "tmp-files": "the probe did not answer (tmp: OSError(28))"
+        "tmp-files": "the probe did not respond (tmp: OSError(28))"
     }
 
 

@@ -234,7 +234,7 @@ def test_games_per_address_are_limited(world: World) -> None:
     first, *_ = [sit_down(visitor) for visitor in visitors]
     answer = one.post("/play", data={"opponent": "greedy"})
     assert answer.status_code == 503
-    assert "3 people at your address are playing or waiting" in answer.text
+    assert "3 other people are already playing or waiting from your IP address" in answer.text
     elsewhere = browser(world, host="192.0.2.1")
     waiting = sit_down(elsewhere)
     again = sit_down(visitors[0])
@@ -244,7 +244,7 @@ def test_games_per_address_are_limited(world: World) -> None:
     assert one.post("/play", data={"opponent": "greedy"}).status_code == 503
     visitors[0].post(f"{again}/leave")
     answer = one.post("/play", data={"opponent": "greedy"})
-    assert (answer.status_code, "People at other addresses are waiting" in answer.text) == (503, True)
+    assert (answer.status_code, "People at other IP addresses are waiting" in answer.text) == (503, True)
     elsewhere.post(f"{waiting}/leave")
     sit_down(one)
 

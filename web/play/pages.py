@@ -101,14 +101,17 @@ class OpenGameLimits:
             # The visitor's own open game doesn't count, because adding the new one ends it.
             others = len(here) - here.count(new.visitor)
             if others > self._tables:
-                raise QuotaReached(f"{others} people at your address are playing or waiting: try again later")
+                raise QuotaReached(
+                    f"{others} other people are already playing or waiting from your IP address: "
+                    "try again later"
+                )
             # Otherwise one address that always has a waiting game would get every table that becomes free.
             full = list(waiting.values()).count(False) >= self._tables
             wait = any(waiting[id_] and address != source for id_, (address, _) in self._open.items())
             if full and wait and here and new.visitor not in here:
                 raise QuotaReached(
-                    "people at other addresses are waiting, and someone at your address is already playing "
-                    "or waiting: try again later"
+                    "People at other IP addresses are waiting, and someone at yours is already playing or "
+                    "waiting: try again later"
                 )
             self._games.add(new)
             self._open[new.id] = source, new.visitor
@@ -216,7 +219,7 @@ class _Play:
         try:
             self._limits_per_address.add(new, network_of_visitor(request))
         except QuotaReached as error:
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{str(error).capitalize()}.") from error
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.") from error
         answer.headers["Location"] = f"/play/{new.id}"
         return answer
 

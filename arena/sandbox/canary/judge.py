@@ -10,7 +10,7 @@ from arena.sandbox.canary.evidence import Evidence, ProbeResult
 from arena.sandbox.docker.policy import DISK_READ_BYTES_PER_SECOND, OPEN_FILES, TMP_FILES
 
 _MIB: Final = 1024 * 1024
-NO_ANSWER: Final = "the probe did not answer"
+NO_ANSWER: Final = "the probe did not respond"
 
 _REFUSED: Final = frozenset({"EPERM", "EACCES", "ENOSYS", "EAFNOSUPPORT"})
 """Errors from a filter, or from a kernel without the feature."""
@@ -84,7 +84,10 @@ def _other_sockets(evidence: Evidence) -> Verdict:
         return False, "bots can connect to another slot's socket"
     if seen["foreign"] == "ENOENT":
         return True, "no other sockets can be seen; all bots share one user, so only the mounts separate them"
-    return True, f"another slot's socket was refused with {seen['foreign']}; no others can be seen"
+    return (
+        True,
+        f"connecting to another slot's socket failed with {seen['foreign']}; no other sockets are visible",
+    )
 
 
 def _user(evidence: Evidence) -> Verdict:
@@ -99,7 +102,7 @@ def _capabilities(evidence: Evidence) -> Verdict:
     sets = _look_observations(evidence)["capabilities"]
     left = {name: f"{bits:x}" for name, bits in sets.items() if bits}
     if left or not {"CapPrm", "CapEff", "CapBnd"} <= sets.keys():
-        return False, f"capabilities are left: {left or 'unknown'}"
+        return False, f"capabilities remain: {left or 'unknown'}"
     return True, "none, and none can be gained"
 
 
@@ -128,7 +131,7 @@ def _calls_refused(key: str, evidence: Evidence) -> Verdict:
 def _layers_in_memory(evidence: Evidence) -> Verdict:
     return (
         not evidence.not_cached_reason,
-        evidence.not_cached_reason or "the image's layers that containers share are in memory",
+        evidence.not_cached_reason or "the image layers that containers share are all in memory",
     )
 
 
@@ -153,7 +156,7 @@ def _memory(evidence: Evidence) -> Verdict:
     words = f"{got // _MIB} MiB could be allocated ({evidence.limits.memory_mib} allowed)"
     if got > limit + _MEMORY_SLACK or got < limit // 4 or trial.exit.code == 0:
         return False, words
-    end = "the kernel killed it" if trial.exit.out_of_memory else f"exit code {trial.exit.code}"
+    end = "the kernel killed the process" if trial.exit.out_of_memory else f"exit code {trial.exit.code}"
     return True, f"{words}; {end}"
 
 
@@ -235,7 +238,7 @@ def _log_size(evidence: Evidence) -> Verdict:
 
 
 _MAX_LOG_BYTES: Final = 3 * _MIB // 2
-"""The template asks for no log. An engine that keeps a log of at most 1 MB anyway is harmless."""
+"""The container arguments turn logging off. An engine that keeps a log of at most 1 MB anyway is harmless."""
 
 
 def _environment(evidence: Evidence) -> Verdict:
