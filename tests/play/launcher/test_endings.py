@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from docker.errors import APIError
 from docker.models.containers import Container
 
 from arena.play.launcher import MatchVoid
@@ -212,6 +213,14 @@ def flood(hall: Hall) -> None:
         hall.stage.client.api.tag(image, f"{hall.stage.install}-flood")
 
 
+def waits_in(container: Container) -> bool:
+    """Return True if the bot in a container has reached the point where it waits."""
+    try:
+        return bool(container.exec_run(["test", "-e", "/tmp/there"]).exit_code == 0)  # noqa: S108 - the bot's own
+    except APIError:  # the container has ended since it was listed
+        return False
+
+
 @contextmanager
 def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]:
     """Do something to the first seat's container once its bot has reached the point where it waits."""
@@ -222,7 +231,7 @@ def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]
         try:
             while time.monotonic() < deadline:
                 for container in containers(hall, 0):
-                    if container.exec_run(["test", "-e", "/tmp/there"]).exit_code == 0:  # noqa: S108 - the bot's own
+                    if waits_in(container):
                         interfere(container)
                         return
                 time.sleep(0.2)
