@@ -12,6 +12,7 @@ import pytest
 
 from arena.platform.cpu_time import CpuFiles, CpuSample, HostDelayMeter, OwnRunDelay, unmeasured_reason
 from arena.play.referee.clock import UncountedTime, uncounted_note
+from tests.patience import wait_until
 
 SPINS = ["sh", "-c", "echo; while :; do :; done"]
 SLEEPS = "import signal; signal.pause()"
@@ -229,8 +230,8 @@ def test_time_withheld_by_the_quota_is_not_the_hosts(
         )
         write(5.0, 7.0)
         own, host = HostDelayMeter(shared), HostDelayMeter(files(pid))
-        begun = ran(pid)
-        time.sleep(0.6)
+        begun, before = ran(pid), waits(pid)
+        wait_until(lambda: waits(pid) - before > 0.3, "a wait for the other processes")
         used = ran(pid) - begun
         write(5.0 + used, 7.0 + 100)
         assert host.sample().waited > 0.2
