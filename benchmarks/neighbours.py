@@ -59,16 +59,16 @@ def main() -> None:
     with open_hall(RuntimeName.DOCKER) as hall:
         honest = (hall.image(_BOTS / "greedy"), hall.image(_BOTS / "expected"))
         noisy = hall.image(_NOISY)
-        alone = _play_honest(hall, honest, games // 10)
+        baseline = _play_honest(hall, honest, games // 10)
         with _noise(hall, noisy) as records:
             beside = _play_honest(hall, honest, games)
     print(f"{hall.slots} slots of {LIMITS.cpus:g} cores; {len(records)} matches of busy neighbours")
-    print(f"without neighbours: {alone}")
+    print(f"without neighbours: {baseline}")
     print(f"with neighbours:    {beside}")
-    print(f"ratio of medians:   {statistics.median(beside.millis) / statistics.median(alone.millis):.2f}x")
-    for fault in (*alone.faults, *beside.faults):
+    print(f"ratio of medians:   {statistics.median(beside.millis) / statistics.median(baseline.millis):.2f}x")
+    for fault in (*baseline.faults, *beside.faults):
         print(fault)
-    sys.exit(bool(alone.faults or beside.faults))
+    sys.exit(bool(baseline.faults or beside.faults))
 
 
 def _play_honest(hall: Hall, seats: tuple[str, ...], games: int) -> Outcome:

@@ -102,8 +102,8 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := sorted(set(given.bots) - set(names)):
         parser.error(f"no sample bot is called {unknown[0]}: the sample bots are {', '.join(names)}")
-    if alone := [bot for bot in given.bots if given.against == [bot]]:
-        parser.error(f"{alone[0]} has no opponent: specify another bot after --against")
+    if unopposed := [bot for bot in given.bots if given.against == [bot]]:
+        parser.error(f"{unopposed[0]} has no opponent: specify another bot after --against")
     if given.deals < 2:  # noqa: PLR2004 - one deal has no standard deviation
         parser.error("--deals must be 2 or more")
     with ProcessPoolExecutor() as pool:

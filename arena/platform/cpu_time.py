@@ -55,7 +55,7 @@ class CpuFiles:
 class CpuSample(NamedTuple):
     """The waits and the work of a sandbox between two measurements, in seconds."""
 
-    # The host's share. A wait counts once it is over, so it may have begun before the first
+    # The host's delay. A wait counts once it is over, so it may have begun before the first
     # measurement. The value is negative if waits that were counted earlier turn out to have delayed nothing.
     waited: float
     needed: float  # minimum time for the sandbox's work, with its quota and on an idle host
@@ -72,9 +72,9 @@ class _Thread(NamedTuple):
 class _ActivePeriod(NamedTuple):
     """The time since a message passed or all threads were asleep, in seconds."""
 
-    spent: float  # how long threads have run
-    wait: float  # if it began with a sleep: how long the sandbox has waited, throttling included
-    counted: float  # the part of this wait that samples have included
+    spent: float = 0.0  # how long threads have run
+    wait: float = 0.0  # if it began with a sleep: how long the sandbox has waited, throttling included
+    counted: float = 0.0  # the part of this wait that samples have included
 
 
 class HostDelayMeter:
@@ -106,7 +106,7 @@ class HostDelayMeter:
         self._message_passed = False  # since the last measurement
         # The threads' counters when all were last asleep, or None if a message has passed since.
         self._asleep: dict[int, _Thread] | None = None
-        self._active = _ActivePeriod(0.0, 0.0, 0.0)
+        self._active = _ActivePeriod()
         self.sample()
         self._debt_until = self._sampled_at  # what the sandbox used before doesn't matter
 
@@ -128,9 +128,8 @@ class HostDelayMeter:
         debt_until = max(self._debt_until, self._sampled_at) + needed
         self._debt_until = min(debt_until, moment + _MAX_DEBT_SECONDS)
         self._sampled_at = moment
-        return CpuSample(
-            wait - throttled_part - self._idle_wait(threads, wait - throttled_part, spent), needed
-        )
+        delay = wait - throttled_part
+        return CpuSample(delay - self._idle_wait(threads, delay, spent), needed)
 
     def message_passed(self) -> None:
         """Record that the bot will get or has just sent a message, so that the waits around it count."""
@@ -154,21 +153,19 @@ class HostDelayMeter:
         self._active = period._replace(wait=wait)
         return wait - period.wait
 
-    def _idle_wait(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
+    def _idle_wait(self, threads: dict[int, _Thread], delay: float, spent: float) -> float:
         """Return the wait to subtract because it delayed nothing. A new period may begin."""
-        period = self._active
-        period = period._replace(spent=period.spent + spent, counted=period.counted + waited)
-        self._active = _ActivePeriod(0.0, 0.0, 0.0)
         if self._message_passed:
-            self._message_passed, self._asleep = False, None
+            self._message_passed, self._asleep, self._active = False, None, _ActivePeriod()
             return 0.0
+        period = self._active._replace(spent=self._active.spent + spent, counted=self._active.counted + delay)
         # A sandbox that hasn't run since a message hasn't read it yet.
-        if period.spent and self._all_asleep(threads):
-            idle = self._asleep is not None and period.spent < _MAX_IDLE_WORK_SECONDS
-            self._asleep = threads
-            return period.counted if idle else 0.0
-        self._active = period
-        return 0.0
+        if not period.spent or not self._all_asleep(threads):
+            self._active = period
+            return 0.0
+        idle = self._asleep is not None and period.spent < _MAX_IDLE_WORK_SECONDS
+        self._asleep, self._active = threads, _ActivePeriod()
+        return period.counted if idle else 0.0
 
     def _all_asleep(self, threads: dict[int, _Thread]) -> bool:
         """Return True if all threads were asleep at one moment: none ran while their states were read."""

@@ -96,8 +96,7 @@ def test_timers_of_a_sleeping_bot_excuse_nothing() -> None:
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (NAPS, SPINS, SPINS, SPINS)]
-        while len(list(Path(f"/proc/{asleep}/task").iterdir())) < 2:
-            time.sleep(0.01)
+        wait_until(lambda: len(waits_of(asleep)) > 1, "a second thread")
         silent, talking = HostDelayMeter(files(asleep)), HostDelayMeter(files(asleep))
         silent.sample()  # leave out the work at its start
         talking.sample()
@@ -150,12 +149,14 @@ def test_after_a_sleep_only_the_working_threads_waits_count() -> None:
     with ExitStack() as stack:
         bot = stack.enter_context(process(WORKS, core))
         meter = HostDelayMeter(files(bot))
-        begun = seen = counts(bot)
-        # Until the bot has run and slept, and the meter must have seen that it slept.
-        while seen in (None, begun) or seen != counts(bot):
-            time.sleep(0.01)
+        begun = counts(bot)
+
+        def slept_while_measured() -> bool:
             seen = counts(bot)
             meter.sample()
+            return seen not in (None, begun) and seen == counts(bot)
+
+        wait_until(slept_while_measured, "a bot that has run and is asleep")
         for _ in range(3):
             stack.enter_context(process(SPINS, core))
         before, excused, others = waits_of(bot), 0.0, 0.0
@@ -191,14 +192,14 @@ def test_waits_for_threads_of_the_same_sandbox_are_not_the_hosts(tmp_path: Path)
         (tmp_path / "tasks").write_text("\n".join(map(str, family)))
         begun, before = time.monotonic(), sum(map(ran, family))
         together = HostDelayMeter(CpuFiles(threads=str(tmp_path / "tasks")))
-        alone = HostDelayMeter(files(family[0]))
+        single = HostDelayMeter(files(family[0]))
         while sum(map(ran, family)) - before < 1:
             time.sleep(0.05)
-        waited, by_itself = together.sample().waited, alone.sample().waited
+        waited, waited_single = together.sample().waited, single.sample().waited
         elapsed, had = time.monotonic() - begun, sum(map(ran, family)) - before
         assert waited < elapsed - had + 0.5
-        # As a control, the process alone appears to wait for the host.
-        assert by_itself > waited + 0.2
+        # As a control, a single one of the processes appears to wait for the host.
+        assert waited_single > waited + 0.2
 
 
 @pytest.mark.parametrize(
