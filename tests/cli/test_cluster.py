@@ -6,7 +6,6 @@ import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -15,6 +14,7 @@ from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.status import RefusedWorker
 from tests.cli.command import arena, environment
 from tests.db.builders import add_bot, add_matches
+from tests.folders import short_folder
 
 CLUSTER = {"ARENA_EXECUTOR": "dask://127.0.0.1:1", "ARENA_SANDBOX": "process"}
 
@@ -50,12 +50,12 @@ def test_unusable_settings_are_refused_with_advice(
 ) -> None:
     """There is no traceback."""
     # Sockets have their own folder: the path of tmp_path may be too long for them.
-    with TemporaryDirectory(prefix="kaiten-c-") as sockets:
+    with short_folder() as sockets:
         done = arena(
             *words,
             folder=tmp_path,
             text=b"",
-            **{"ARENA_LOG_FORMAT": "console", "ARENA_RUN_DIR": sockets} | settings,
+            **{"ARENA_LOG_FORMAT": "console", "ARENA_RUN_DIR": str(sockets)} | settings,
         )
     assert done.returncode == code, done.stderr
     assert said in done.stderr.decode()

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -30,6 +29,7 @@ from arena.protocol.news import Topic
 from tests.accounts.world import World
 from tests.cli import forked
 from tests.db.builders import bot_of
+from tests.folders import short_folder
 from tests.notices import arena
 from tests.notices.receivers import Received, Receiver, contexts, receiver
 from tests.patience import WAIT_SECONDS
@@ -369,7 +369,7 @@ def test_an_arena_that_is_killed_in_mid_delivery_delivers_again(
     world: World, ann: KnownAccount, tmp_path: Path
 ) -> None:
     """The notification is delivered again with the same ID. Completed deliveries aren't repeated."""
-    with receiver() as there, TemporaryDirectory(prefix="kaiten-") as sockets:
+    with receiver() as there, short_folder() as sockets:
         subscribe(world, ann, there.url, there.named)
         bench(world, "one")
         bench(world, "two")
@@ -377,7 +377,7 @@ def test_an_arena_that_is_killed_in_mid_delivery_delivers_again(
         there.may_answer.clear()
         environment = {
             "ARENA_DATA_DIR": str(tmp_path),
-            "ARENA_RUN_DIR": sockets,
+            "ARENA_RUN_DIR": str(sockets),
             "ARENA_SANDBOX": "process",
             "ARENA_WEBHOOK_HOSTS": ",".join(there.named),
             "PATH": "/usr/bin:/bin",

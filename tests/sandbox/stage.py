@@ -20,6 +20,7 @@ from arena.sandbox.docker.policy import slot_owner
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, Sandbox, SandboxSpec
+from tests.folders import short_folder
 
 LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 
@@ -161,19 +162,15 @@ def _read(path: str) -> bytes:
 @contextmanager
 def listening(slot: int = 0) -> Iterator[tuple[Path, socket.socket]]:
     """Yield a socket folder like the arena's, and the listening socket in it."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-s-"))  # short: a socket path is at most 107 bytes
-    path = folder / SOCKET_NAME
-    try:
-        with socket.socket(socket.AF_UNIX) as server:
-            server.bind(str(path))
-            server.listen()
-            folder.chmod(0o711)
-            path.chmod(0o600)
-            os.chown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
-            server.settimeout(30)
-            yield folder, server
-    finally:
-        shutil.rmtree(folder)
+    with short_folder() as folder, socket.socket(socket.AF_UNIX) as server:
+        path = folder / SOCKET_NAME
+        server.bind(str(path))
+        server.listen()
+        folder.chmod(0o711)
+        path.chmod(0o600)
+        os.chown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
+        server.settimeout(30)
+        yield folder, server
 
 
 def spec_for(

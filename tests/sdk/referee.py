@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -15,6 +14,7 @@ from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_dec
 from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
 from arena.wire.v1.referee_pb2_grpc import RefereeServicer, add_RefereeServicer_to_server
+from tests.folders import short_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60.0
@@ -138,7 +138,7 @@ def play_command(command: Command, script: Script, *, before: bytes = b"") -> Ex
 
 
 async def _play(command: Command, script: Script, before: bytes) -> Exit:
-    with tempfile.TemporaryDirectory(prefix="kaiten-") as folder:
+    with short_folder() as folder:
         address = f"unix://{folder}/referee.sock"
         servicer = _Servicer(script)
         servicer.process = asyncio.get_running_loop().create_future()
@@ -148,7 +148,7 @@ async def _play(command: Command, script: Script, before: bytes) -> Exit:
         if not before:
             await server.start()
         process = await asyncio.create_subprocess_exec(
-            *command(folder),
+            *command(str(folder)),
             env={**os.environ, "ARENA_REFEREE": address, "PYTHONPATH": str(ROOT)},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from arena.play.launcher.launcher import RefereeProcess
 from arena.play.referee.spec import Listening, RefereeSpec
 from arena.protocol.match import Clock, MatchRecord
 from arena.rules import Rules
+from tests.folders import short_folder
 from tests.patience import wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall, referees
@@ -27,8 +27,7 @@ from tests.soak import many
 @pytest.fixture
 def spec() -> Iterator[RefereeSpec]:
     """Yield a match whose bots never connect."""
-    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as name:  # short: a socket path is at most 107 bytes
-        folder = Path(name)
+    with short_folder() as folder:
         inner = folder / "referee"
         inner.mkdir()
         yield RefereeSpec(

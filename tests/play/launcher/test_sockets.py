@@ -2,8 +2,6 @@
 
 import os
 import socket
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,22 +11,15 @@ from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH, seat_sockets
 SEATS = 5
 
 
-@pytest.fixture
-def short() -> Iterator[Path]:
-    """Yield a folder with a short path."""
-    with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
-        yield Path(folder)
-
-
 def padded(folder: Path, size: int) -> Path:
     """Return a path below this folder that is ``size`` bytes long."""
     return folder / ("x" * (size - len(os.fsencode(folder)) - 1))
 
 
-def test_sockets_fit_below_a_folder_of_the_maximum_length_and_not_a_longer_one(short: Path) -> None:
+def test_sockets_fit_below_a_folder_of_the_maximum_length_and_not_a_longer_one(run_dir: Path) -> None:
     """MAX_RUN_DIR_LENGTH, which is checked at startup, is the exact limit."""
     for size, fits in ((MAX_RUN_DIR_LENGTH, True), (MAX_RUN_DIR_LENGTH + 1, False)):
-        with seat_sockets(padded(short, size), tuple(range(SEATS))) as sockets:
+        with seat_sockets(padded(run_dir, size), tuple(range(SEATS))) as sockets:
             for path in sockets.paths:
                 with socket.socket(socket.AF_UNIX) as made:
                     if fits:

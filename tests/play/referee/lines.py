@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from arena.play.referee.player import SeatPlayer
 from arena.play.referee.relay import listen
 from arena.protocol.match import Clock, GameRecord
 from arena.rules import Move, Rules, View
+from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
 
 BOT = """
@@ -86,7 +86,7 @@ def bots_over_sockets(
     The arguments of ``program`` are the bot's name and the number of games it plays at once.
     """
     encoder = Encoder()
-    with tempfile.TemporaryDirectory(prefix="kaiten-p-") as folder:
+    with short_folder() as folder:
         sockets = [Path(folder, f"{seat}.sock") for seat in range(len(names))]
         processes = [
             subprocess.Popen(  # noqa: S603 - our own bot

@@ -3,16 +3,15 @@
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import msgspec
 
 from arena.play.referee.spec import Finished, FromReferee, Listening, RefereeSpec, RoundsOver, Started
 from arena.protocol.match import Clock
 from arena.rules import Rules
+from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
 from tests.play.referee.lines import BOT
 
@@ -35,8 +34,8 @@ process.main()
 @contextmanager
 def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", RefereeSpec]]:
     """Start a referee with this command; yield it once it listens."""
-    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as root:
-        folder = Path(root, "referee")
+    with short_folder() as root:
+        folder = root / "referee"
         folder.mkdir(0o700)
         spec = RefereeSpec(
             rules=Rules(players=2),

@@ -4,7 +4,6 @@ import asyncio
 import os
 import platform
 import socket
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from arena.play.referee.clock import RefereeClock
 from arena.play.referee.frames import PREFACE, Breach, SendBudget
 from arena.play.referee.relay import SO_PASSRIGHTS, Relay, listen
+from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.play.referee.wire import DATA, GOAWAY, PING, SETTINGS, frame
 
@@ -40,8 +40,8 @@ def test_only_the_referees_own_delay_is_excused(*, reads: bool) -> None:
 
     Such a bot could think at no cost: what waits in the relay meanwhile would look late.
     """
-    with tempfile.TemporaryDirectory(prefix="kaiten-t-") as folder:  # a short path, for sockets
-        told, seconds = asyncio.run(_told_after_a_pause(Path(folder), reads=reads))
+    with short_folder() as folder:
+        told, seconds = asyncio.run(_told_after_a_pause(folder, reads=reads))
     assert (told > seconds) is reads
 
 
@@ -104,8 +104,8 @@ async def _read(bot: socket.socket, size: int) -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the number of splice on x86_64 only")
 def test_a_file_that_is_slow_to_close_delays_only_its_sender() -> None:
     """A bot passes an end of a pipe whose lock it holds. The last close waits for that lock."""
-    with tempfile.TemporaryDirectory(prefix="kaiten-t-") as folder:
-        asyncio.run(_carried_while_a_close_waits(Path(folder)))
+    with short_folder() as folder:
+        asyncio.run(_carried_while_a_close_waits(folder))
 
 
 async def _carried_while_a_close_waits(folder: Path) -> None:
@@ -155,11 +155,11 @@ def _waits_in_splice(thread: threading.Thread) -> bool:
 
 def test_bots_can_not_pass_open_files() -> None:
     """They can't pass them before the connection is accepted, nor after. On an ordinary socket they can."""
-    with tempfile.TemporaryDirectory(prefix="kaiten-t-") as folder, socket.socket(socket.AF_UNIX) as usual:
+    with short_folder() as folder, socket.socket(socket.AF_UNIX) as usual:
         usual.bind(f"{folder}/usual.sock")
         usual.listen()
         assert _passed(usual)
-        with listen(Path(folder, "bot.sock")) as listening:
+        with listen(folder / "bot.sock") as listening:
             try:
                 listening.getsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS)
             except OSError:

@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import socket
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
@@ -26,6 +25,7 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, GameRecord
 from arena.rules import Rules
 from arena.wire.v1 import referee_pb2 as pb
+from tests.folders import short_folder
 from tests.play.referee import wire
 from tests.play.referee.driver import SEEDS
 from tests.play.referee.lines import attended, last
@@ -80,8 +80,8 @@ async def _table(
     Yield the match, the address for the bot, and the task that plays the match.
     """
     match = RefereedMatch(Rules(players=2), SEEDS[:1], clock)
-    with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
-        path = Path(folder, "0.sock")
+    with short_folder() as folder:
+        path = folder / "0.sock"
         player = _player(path, listen(path), line_clock)
         other = other or InProcessPlayer(last)
         conductor = Conductor(match, [player, other], start_seconds=clock.start_millis / 1000, now=attended())
@@ -185,8 +185,8 @@ def test_a_table_whose_opening_is_interrupted_closes_without_an_error() -> None:
     """A gRPC server can't be stopped if its start was interrupted."""
 
     async def interrupted() -> None:
-        with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
-            path = Path(folder, "0.sock")
+        with short_folder() as folder:
+            path = folder / "0.sock"
             with closing(listen(path)) as listening:
                 player, other = _player(path, listening), _Interrupting(last)
                 match = RefereedMatch(Rules(players=2), SEEDS[:1], PATIENT)
