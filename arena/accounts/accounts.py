@@ -36,7 +36,8 @@ class OwnerActions:
     ) -> StoredPassword:
         """Replace the password, end all other sessions, and revoke all tokens except those in ``keep``.
 
-        ``address`` is the client's, for the audit log. Raises Busy, PasswordRefused or WrongCredentials.
+        ``address`` is the client's address, for the audit log. Raises Busy, PasswordRefused or
+        WrongCredentials.
         """
         checked = self._sessions.confirm(session.account, old, address=address)
         account = checked.account
@@ -85,8 +86,9 @@ class Registration:
     def register(self, name: str, password: str, invitation: str, *, address: str = "") -> StoredPassword:
         """Create an account.
 
-        ``invitation`` is the secret from an operator, or empty. ``address`` is the client's, for the audit
-        log. Raises Busy, InvitationRefused, NameTaken, PasswordRefused, RegistrationRefused or WrongName.
+        ``invitation`` is the secret from an operator, or empty. ``address`` is the client's address, for the
+        audit log. Raises Busy, InvitationRefused, NameTaken, PasswordRefused, RegistrationRefused or
+        WrongName.
         """
         if self.mode is RegistrationMode.CLOSED:
             raise RegistrationRefused("registration is closed: ask the operator of the arena for an account")
@@ -157,7 +159,7 @@ class OperatorActions:
         return self._find(name)
 
     def set_quota(self, who: str, name: str, quota: AccountQuota) -> None:
-        """Set an account's quota; None leaves a limit unchanged. Raises NoSuchAccount."""
+        """Set an account's quota. Limits that are None stay unchanged. Raises NoSuchAccount."""
         account = self._find(name)
         words = [
             f"{number} {what.replace('_', ' ')}"
@@ -190,7 +192,10 @@ class OperatorActions:
         return self._people.accounts()
 
     def audit(self, limit: int, account: str | None = None) -> Sequence[AuditEntry]:
-        """Return the latest audit entries, oldest first; optionally only those by or about an account."""
+        """Return the latest ``limit`` audit entries, oldest first.
+
+        If ``account`` is given, return only entries by or about this account.
+        """
         return self._people.audit(limit, account)
 
     def _find(self, name: str) -> KnownAccount:
@@ -237,7 +242,7 @@ class Accounts:
 def open_accounts(store: Store, mode: RegistrationMode) -> Accounts:
     """Create the services with the real clock, real secrets and strong hashes.
 
-    Not in :mod:`arena.app`, because the site, which runs without Docker, calls it.
+    The site calls this function, so it can't be in :mod:`arena.app`, which needs Docker.
     """
     return Accounts.for_store(store, mode, real_sources(), strong_hasher())
 

@@ -1,7 +1,7 @@
 """Browser sessions and API tokens, and the audit entries for their use.
 
-A session is an opaque secret in a cookie; the store has everything else. Tokens have scopes, expire, can be
-revoked, and are shown only once.
+A session's cookie contains only an opaque secret. Everything else is in the store. Tokens have scopes,
+expire, can be revoked, and are shown only once.
 """
 
 import unicodedata
@@ -26,14 +26,14 @@ from arena.protocol.states import Role, Scope
 
 
 class Visit(StrEnum):
-    """An action of a user or visitor."""
+    """An action by a user or visitor, for the audit log."""
 
     REGISTER = "register"
     LOG_IN = "log-in"
     FAIL = "log-in-failed"
     """A wrong password or an unknown name, at login or when the account page asks for the password."""
     LOCK = "log-in-locked"
-    """Too many attempts; further ones are refused for a while."""
+    """Too many attempts. Further attempts are refused for a while."""
     MAKE_TOKEN = "make-token"  # noqa: S105 - not a secret
     REVOKE_TOKEN = "revoke-token"  # noqa: S105 - as above
     CHANGE_PASSWORD = "change-password"  # noqa: S105 - as above
@@ -49,7 +49,7 @@ def by_account(at: datetime, what: Visit, account: str, address: str, detail: st
 
 
 def at_account(at: datetime, what: Visit, account: str | None, address: str) -> NewAuditEntry:
-    """Return the entry for a login attempt; ``account`` is None if no account has the name.
+    """Return the entry for a failed or refused login; ``account`` is None if no account has the name.
 
     An unknown name is not recorded, because it may be a password typed into the wrong field.
     """
@@ -78,7 +78,7 @@ MAX_IDLE: Final = timedelta(days=7)
 """Maximum time between two uses of a session."""
 
 KNOWN_BROWSER_TIME: Final = timedelta(days=180)
-"""Time after a login during which the browser is known to the account."""
+"""How long a browser is known to an account after a login."""
 
 _SEEN_INTERVAL: Final = timedelta(minutes=10)
 _MAX_BROWSER_LENGTH: Final = 200
@@ -96,12 +96,12 @@ class Sessions:
         self._sources = sources
 
     def check(self, name: str, password: str, *, address: str = "") -> StoredPassword:
-        """Return the account with this name, ignoring case, and this password. Replaces an outdated hash.
+        """Return the account with this name (in any case) and password, and replace an outdated hash.
 
         An action that needs the password must pass the returned hash to the store, so that the action fails
-        if the password has been changed in the meantime. A failed check goes to the audit log with
-        ``address``. Raises Busy, or WrongCredentials if no account matches; the check takes the same time
-        whatever the cause.
+        if the password has been changed in the meantime. A failed check is recorded in the audit log with
+        ``address``. Raises Busy, or WrongCredentials if no account matches. Checking an unknown name takes as
+        long as checking a wrong password.
         """
         found = self._account(name)
         if not self._passwords.matches(password, None if found is None else found.password) or found is None:
@@ -116,7 +116,7 @@ class Sessions:
         return self.check(name, password, address=address)  # another login or the owner replaced the hash
 
     def confirm(self, account: KnownAccount, password: str, *, address: str = "") -> StoredPassword:
-        """Like :meth:`check`, for a user who is logged in and so didn't enter the name."""
+        """Check the password of a user who is already logged in. See :meth:`check`."""
         try:
             return self.check(account.name, password, address=address)
         except WrongCredentials as error:
@@ -125,11 +125,11 @@ class Sessions:
     def open(
         self, checked: StoredPassword, browser: str, *, instead_of: str | None, address: str = ""
     ) -> str:
-        """Open a session for an account whose password was checked; return its new secret.
+        """Open a session for an account whose password has been checked, and return the session's secret.
 
-        ``instead_of`` is the browser's earlier secret, which stops working. ``browser`` is the User-Agent and
-        ``address`` the client's, for the audit log. Raises WrongCredentials if the password has been changed
-        since it was checked.
+        ``instead_of`` is the browser's earlier secret, which stops working. ``browser`` is the User-Agent.
+        ``address`` is the client's address, for the audit log. Raises WrongCredentials if the password has
+        been changed since it was checked.
         """
         account = checked.account
         now = self._sources.now()
@@ -160,13 +160,13 @@ class Sessions:
         return found
 
     def record_lockout(self, name: str, address: str) -> None:
-        """Record in the audit log that the login attempts with a name or from an address reached a limit."""
+        """Record in the audit log that a name or an address has reached its limit on login attempts."""
         found = self._account(name)
         known = None if found is None else found.account.name
         self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
 
     def known_browser_mark(self, checked: StoredPassword) -> str:
-        """Return a new mark for a browser that has just logged in: see :meth:`is_known_browser`."""
+        """Return a new mark for a browser that has just logged in. See :meth:`is_known_browser`."""
         made = f"{self._sources.now().timestamp():.0f}.{self._sources.new_secret()}"
         return f"{made}.{_mac(checked.password, made)}"
 
@@ -198,7 +198,7 @@ class Sessions:
         return self._credentials.end_session_of(account.id, session)
 
     def _account(self, name: str) -> StoredPassword | None:
-        """Return the account with this name; None if there is none, or the name is invalid."""
+        """Return the account with this name, or None if there is none or the name is invalid."""
         try:
             check_name(name, "account")
         except WrongName:
@@ -235,7 +235,7 @@ _USED_INTERVAL: Final = timedelta(minutes=1)
 
 
 def scopes_of(role: Role) -> frozenset[Scope]:
-    """Return the scopes of a role. Tokens of its accounts can't have any others."""
+    """Return the scopes that a token can have if its account has this role."""
     return frozenset(Scope) if role is Role.OPERATOR else frozenset(Scope) - {Scope.OPERATE}
 
 
@@ -265,11 +265,11 @@ class Tokens:
         by: StoredPassword | Bearer | None = None,
         address: str = "",
     ) -> tuple[str, KnownToken]:
-        """Create a token; return its secret, which can't be read again, and its description.
+        """Create a token. Return its secret, which can't be read again, and its description.
 
-        ``by`` is the password or the token that authorises the request. A token can't create one that has
-        more scopes or expires later than itself. ``address`` is the client's, for the audit log. Raises
-        TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or not allowed; or
+        ``by`` is the password or the token that authorises the request. A new token can't have more scopes
+        than the token ``by``, or expire later. ``address`` is the client's address, for the audit log.
+        Raises TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or not allowed; or
         WrongCredentials if ``by`` is no longer valid.
         """
         name = _clean_token_name(name)
@@ -327,7 +327,7 @@ class Tokens:
         return tuple(token for token in self._credentials.tokens(account.id) if token.works(now))
 
     def revoke(self, account: KnownAccount, token: int, *, address: str = "") -> bool:
-        """Revoke a token of an account; return False if it has no valid token with that id."""
+        """Revoke a token of an account; return False if it has no unrevoked token with that id."""
         now = self._sources.now()
         entry = by_account(now, Visit.REVOKE_TOKEN, account.name, address, f"token {token}")
         return self._credentials.revoke_token(account.id, token, now, entry=entry)

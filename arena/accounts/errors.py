@@ -28,7 +28,7 @@ class TokenRefused(AccountError):
 
 
 class WrongCredentials(AccountError):
-    """Name or password is wrong; the error doesn't reveal which."""
+    """The name or the password is wrong; the error doesn't reveal which."""
 
 
 def check_account_name(name: str) -> None:

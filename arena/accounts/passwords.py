@@ -72,7 +72,7 @@ class Passwords:
 
 
 def _decoy(hasher: PasswordHasher) -> str:
-    """Return a random hash that matches no known password. Hashing a password would slow down every start."""
+    """Return a random hash that matches no known password. A real hash would slow down every start."""
     salt, digest = (
         b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
     )
@@ -81,12 +81,12 @@ def _decoy(hasher: PasswordHasher) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """Encode any text, as typed or received."""
+    """Encode text as UTF-8, including lone surrogates."""
     return text.encode("utf-8", "surrogatepass")
 
 
 MIN_LENGTH: Final = 8
-"""Minimum number of characters: ASVS 5.0, 6.2.1. ASVS recommends 15 or more, and so do the pages."""
+"""Minimum number of characters (ASVS 5.0, 6.2.1). Like ASVS, the site recommends at least 15."""
 
 MAX_LENGTH: Final = 256
 
@@ -98,9 +98,10 @@ _MIN_DISTINCT_CHARACTERS: Final = 3
 
 
 def check_new_password(password: str, name: str) -> None:
-    """Check a new password, exactly as typed. Raises PasswordRefused if it is easy to guess.
+    """Check a new password, exactly as typed.
 
-    The error contains the reason, but not the password.
+    Raises PasswordRefused if it is too short, too long or easy to guess. The message gives the reason, but
+    doesn't contain the password.
     """
     if len(password) < MIN_LENGTH:
         raise PasswordRefused(
@@ -123,7 +124,6 @@ def check_new_password(password: str, name: str) -> None:
 
 @cache
 def _common_passwords() -> frozenset[str]:
-    """Return the most common passwords."""
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - large, and only a new password needs it
 
     return frozenset(FREQUENCY_LISTS["passwords"])

@@ -27,16 +27,16 @@ _PAUSE_SECONDS: Final = 60.0
 slightly."""
 
 _PERSON_GAME_SECONDS: Final = 3.0
-"""Interval between checks for a person's game. The person is waiting, so the analysis needs no free slot."""
+"""Interval between checks for a person's game. The person is waiting, so its analysis needs no free slot."""
 
 _TIMEOUT: Final = timedelta(hours=1)
-"""Time limit of one analysis."""
+"""Maximum time from the end of a person's game to the start of its analysis."""
 
 
 class HostAnalyst:
     """Analyses games, each in a separate process that gets only idle CPU time.
 
-    ``idle`` returns True if the host has a free slot; if it doesn't, rated games are not analysed.
+    ``idle`` returns True if the host has a free slot; otherwise, rated games are not analysed.
     ``playouts`` is the number of playouts per position and option. ``now`` returns UTC.
     """
 
@@ -47,7 +47,7 @@ class HostAnalyst:
         self._playouts = playouts
         self._idle = idle
         self._now = now
-        self.failed: set[str] = set()  # ids of games that are not tried again
+        self.failed: set[str] = set()  # ids of games whose analysis failed; they are not tried again
         self._lock = threading.Lock()
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._closed = False
@@ -65,7 +65,7 @@ class HostAnalyst:
             self._store.puzzles.offer(game, made, merit(made), self._now().date())
 
     def analyse_person_game(self) -> None:
-        """Analyse the game of a person who is waiting for it. Raises StoreError."""
+        """Analyse a person's game that has just ended. Raises StoreError."""
         games = self._store.person_games
         game = games.unanalysed(self._now() - _TIMEOUT, without=self.failed)
         if game is not None and (found := self._analyse(game.id, game.replay)) is not None:
@@ -87,7 +87,7 @@ class HostAnalyst:
         return found
 
     def _start(self) -> "subprocess.Popen[bytes] | None":
-        """Return a new process, or None if closed."""
+        """Start a process and return it, or return None after :meth:`close`."""
         with self._lock:
             if self._closed:
                 return None
@@ -119,7 +119,8 @@ def _request_analysis(process: "subprocess.Popen[bytes]", replay: str) -> Analys
     except (BrokenPipeError, msgspec.DecodeError):
         return None
     finally:
-        # If the process ended early, the buffer still contains data. Closing would write it and fail again.
+        # If the process ended early, the buffer still contains data. Closing the pipe would write this data
+        # and fail again.
         with suppress(BrokenPipeError):
             process.stdin.close()
 

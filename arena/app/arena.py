@@ -1,7 +1,7 @@
 """A running arena, and the coordinator lock: only one coordinator with containers may use a database.
 
-Uploads are on that coordinator's disk, where another coordinator would not find them; without a cluster, so
-are images. Other hosts join as workers.
+Uploads are on that coordinator's disk, where another coordinator would not find them. Without a cluster,
+images are there too. Other hosts join as workers.
 """
 
 import socket
@@ -143,8 +143,8 @@ class Arena:
     runtime: Runtime
     ladder: Ladder
     slots: SlotPool | None  # the slots of this host; None if the workers of a cluster play instead
-    swept: int  # number of leftover sandboxes of an earlier run that were removed
-    requeued: int  # number of unfinished matches of an earlier run
+    swept: int  # number of leftover sandboxes from an earlier run that were removed
+    requeued: int  # number of unfinished matches from an earlier run that were requeued
     _settings: Settings
     _gate: Gate
     _keeper: ImageKeeper | None
@@ -159,7 +159,7 @@ class Arena:
     def coordinator(self, *watchers: Watcher) -> Iterator[Coordinator]:
         """Open a coordinator, which plays the store's matches. Once stopped, it can't be reused.
 
-        Raises CannotStart if another coordinator has taken the lock, which stops this one.
+        If another coordinator takes the lock, this one stops, and the context raises CannotStart.
         """
         with (
             self._workers() as workers,
@@ -250,8 +250,8 @@ class Arena:
     def check_host(self, say: Callable[[str], None]) -> HostReport:
         """Check this host's controls, record the report, and open the gate if the report allows it.
 
-        Until then, no untrusted bots play. In a cluster, the workers check their own hosts instead. ``say``
-        receives progress messages. Raises ImageError, RuntimeFailure or StoreError.
+        Until the gate is open, no untrusted bots play. In a cluster, the workers check their own hosts
+        instead. ``say`` receives progress messages. Raises ImageError, RuntimeFailure or StoreError.
         """
         report = examine(self._settings, self.runtime, say)
         accepted = self._settings.accept_missing

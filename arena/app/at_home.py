@@ -1,4 +1,4 @@
-"""A temporary arena on an author's machine, which checks one bot as an arena would."""
+"""Checks one bot on its author's machine, in a temporary arena."""
 
 import fcntl
 import os
@@ -45,7 +45,7 @@ Say = Callable[[str], None]
 
 @contextmanager
 def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Settings]]:
-    """Open a temporary arena, after removing the remains of killed ones. Yield it with its settings.
+    """Yield a temporary arena and its settings, after removing the remains of killed ones.
 
     The arena shares nothing with other arenas on this machine. ``say`` receives messages about removals and
     failed removals. Raises RuntimeFailure, or CannotStart if a folder can't be created or the machine is too
@@ -109,13 +109,13 @@ def _remove_dead(settings: Settings, folder: Path, say: Say) -> None:
 
 
 def _remove(settings: Settings, folder: Path) -> None:
-    """Remove an arena: first containers and images, which are found by the id in the folder."""
+    """Remove an arena: first its containers and images, which are found by the id in the folder."""
     if settings.data_dir.is_dir():
         install = install_id(settings.data_dir)
         shutil.rmtree(settings.data_dir / "images", ignore_errors=True)
         with closing(runtime_of(settings, install, image_source)) as runtime:
             runtime.sweep(install)
-            runtime.prune_images()  # removes all images, because none is stored any longer
+            runtime.prune_images()  # removes all images, because none are stored any longer
             common_group(settings, runtime).remove()
         shutil.rmtree(settings.sockets / install, ignore_errors=True)
     shutil.rmtree(folder)
@@ -145,16 +145,15 @@ class LocalFollowing:
         self._on_change = on_change
         self._clock = clock
         self._stalled_since: float | None = None
-        self.document: dict[str, Any] = {}  # the submission's document with games; empty at first
+        self.document: dict[str, Any] = {}  # the submission's document with its games; empty at first
         self.over = False  # whether the submission has ended
         self.source: str | None = None  # id of its image; None until it has one
 
     def await_game(self, player: QualifyingPlayer) -> bool:
         """Return True once a game is queued, or False once a game is running or the submission has ended.
 
-        Waits for one of these, because without games, the coordinator would stop. Once the submission has
-        ended, stops the coordinator. Raises StoreError, or ArenaError if this machine can't continue the
-        check.
+        Waits for one of these, because a coordinator without games would stop. Stops the coordinator once
+        the submission has ended. Raises StoreError, or ArenaError if this machine can't continue the check.
         """
         while not player.stopped:
             latest = self._refresh()
@@ -181,7 +180,7 @@ class LocalFollowing:
         return games[-1].state if games else None
 
     def _check(self, known: KnownSubmission, games: tuple[QualificationGame, ...]) -> None:
-        """Stop the check if the arena itself keeps failing."""
+        """Raise ArenaError if the arena itself keeps failing."""
         latest = games[-1] if games else None
         if latest is not None and latest.state is MatchState.QUARANTINED:
             raise ArenaError(f"a game failed: {latest.reason}")
@@ -201,12 +200,11 @@ _AUTHOR: Final = "you"
 def check_bot(
     settings: Settings, target: Target, on_change: Callable[[dict[str, Any]], None], say: Say
 ) -> tuple[dict[str, Any], int]:
-    """Check a bot.
+    """Check a bot. Return its submission's document and its image's size in bytes, or 0 without an image.
 
-    Return its submission's document and the size of its image in bytes, or 0 if it has none. ``on_change``
-    receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the check,
-    CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaError, CannotStart,
-    ImageError, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
+    ``on_change`` receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the
+    check. Raises CannotSend, NoRoom or UploadRefused if the bot can't be submitted. Raises ArenaError,
+    CannotStart, ImageError, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
     """
     with _open_at_home(settings, say) as (arena, own):
         receiver = open_receiver(own, arena.store, own=True)

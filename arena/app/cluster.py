@@ -32,9 +32,9 @@ _log = structlog.get_logger()
 
 
 def need_cluster() -> None:
-    """Check that the packages for a cluster are installed; an arena on a single machine doesn't need them.
+    """Check that the packages for clusters are installed. An arena on a single machine doesn't need them.
 
-    Raises CannotStart if they aren't installed.
+    Raises CannotStart if they are missing.
     """
     if find_spec("distributed") is None or find_spec("cryptography") is None:
         raise CannotStart(
@@ -85,7 +85,7 @@ def need_shared_images(settings: Settings) -> None:
 
 
 def schedule(settings: Settings, address: Address, listening: Callable[[str], None]) -> None:
-    """Run a scheduler until a shutdown signal.
+    """Run a scheduler until a shutdown signal arrives.
 
     ``listening`` is called with the address that other members must use. Raises CannotStart if the scheduler
     can't listen at the address, or if the address requires keys that the settings don't specify.
@@ -133,8 +133,8 @@ def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: G
     """Record the report of a worker's host. Return why the worker is rejected, or None if it is admitted.
 
     A worker must have the coordinator's version and runtime, and all controls that untrusted bots need. A
-    worker that lacks controls refuses to start, but the coordinator doesn't rely on that. Since only such
-    workers are admitted, the first one can open the gate for all.
+    worker that lacks controls refuses to start, but the coordinator doesn't rely on that. Because every
+    admitted worker has these controls, the first one can open the gate for all.
     """
     card = member.card
     if card.version != __version__:

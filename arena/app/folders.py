@@ -1,4 +1,4 @@
-"""An installation's folders: the data directory with its lock and id, sockets, and files being processed."""
+"""An installation's folders, lock and id, and its sources of time and randomness."""
 
 import fcntl
 import os
@@ -28,12 +28,12 @@ INSTALL_SIZE: Final = 8
 def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
     """Lock the data directory within the context. The lock is also released if this process is killed.
 
-    If ``restoring`` is True, the caller is restoring a backup into the directory, and an unfinished restore
-    in it is accepted. Raises CannotStart if another process has the lock, the directory can't be created, or
-    it contains an unfinished restore.
+    If ``restoring`` is True, an unfinished restore in the directory is accepted, so that the caller can
+    restore a backup there. Raises CannotStart if another process has the lock, the directory can't be
+    created, or it contains an unfinished restore.
     """
     try:
-        # A compromised referee runs as another user, and must not be able to read the database.
+        # The referee runs as another user. Even if it is compromised, it can't read the database.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     except OSError as error:
@@ -64,7 +64,7 @@ def check_restored(folder: Path) -> None:
 
 
 def install_id(folder: Path) -> str:
-    """Return the installation's id; create it, and the data directory, if missing."""
+    """Return the installation's id. Create it and the data directory if they are missing."""
     file = folder / "install"
     if not file.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def install_id(folder: Path) -> str:
 def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
     """Create a folder if it is missing, and check that only this user can write to it.
 
-    Raises CannotStart; its message suggests another folder in the variable ``setting``.
+    Raises CannotStart with a message that suggests setting the variable ``setting`` to another folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o711)
@@ -97,7 +97,7 @@ def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
 
 
 def incoming(settings: Settings) -> Path:
-    """Return the folder of files that are being processed."""
+    """Return the folder for files that are being processed."""
     return settings.data_dir / "incoming"
 
 

@@ -33,7 +33,7 @@ _log = structlog.get_logger()
 
 
 def sockets_folder(settings: Settings) -> Path:
-    """Create the parent of the installations' socket folders.
+    """Create the parent of the installations' socket folders, and return it.
 
     Raises CannotStart if it can't be created, other users can write to it, or its path is too long for the
     sockets below it.
@@ -67,7 +67,7 @@ _BOTS_PER_PERSON: Final = FULL_TABLE - 1
 
 
 def tables_for_people(settings: Settings) -> int:
-    """Return the maximum number of people playing on this host: the setting, or fewer if memory is short."""
+    """Return how many people can play on this host at a time: the setting, or fewer if memory is short."""
     if settings.executor is not None:
         return 0
     spare = _memory_mib() - RESERVE_MIB - (slots_of_host().size + 1) * Limits().memory_mib
@@ -93,7 +93,7 @@ def limits_of_bots(settings: Settings) -> Limits:
 
 
 def _warn_if_cpu_is_short() -> None:
-    """Log a warning if bots get less CPU than usual."""
+    """Log a warning if bots get less CPU time than usual."""
     slots, wanted = slots_of_host(), Limits().cpus
     if slots.share < wanted:
         _log.warning("cpu share reduced", slots=slots.size, cores_each=slots.share, usual=wanted)
@@ -109,8 +109,9 @@ def runtime_of(
 ) -> Runtime:
     """Return the runtime for bots.
 
-    ``images`` opens the source of submitted images; None if no submitted bot will run. Raises RuntimeFailure
-    if the engine is not responding or can't be used with these settings, and any error of ``images``.
+    ``images`` opens the source of submitted images; it is None if no submitted bots will run. Raises
+    RuntimeFailure if the engine is not responding or can't be used with these settings, and any error that
+    ``images`` raises.
     """
     if settings.sandbox is RuntimeName.PROCESS:
         return ProcessRuntime()
@@ -170,7 +171,7 @@ def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) ->
 class HostSetup:
     """A host that is ready to run bots."""
 
-    swept: int  # number of leftover sandboxes of an earlier run that were removed
+    swept: int  # number of leftover sandboxes from an earlier run that were removed
     run_dir: Path  # the folder for sockets
 
 
@@ -185,10 +186,10 @@ def host_setup(
     """
     swept = runtime.sweep(install)
     run_dir = sockets_folder(settings) / install
-    shutil.rmtree(run_dir, ignore_errors=True)  # sockets of a killed run
+    shutil.rmtree(run_dir, ignore_errors=True)  # left over from a killed run
     group = common_group(settings, runtime) if plays else None
     if group is not None:
-        group.remove()  # remains of a killed run's containers
+        group.remove()  # left over from a killed run
         group.apply()
         _warn_if_cpu_is_short()
     try:

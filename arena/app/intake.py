@@ -147,7 +147,7 @@ def shared_images(
     """Copy house bots' images from this host's engine into the shared store.
 
     ``sources`` are pairs of a bot's name and the engine's image id; ``say`` receives progress messages.
-    Return pairs of name and content id. Raises RuntimeFailure, or CannotStart if an image can't be stored.
+    Returns (name, content id) pairs. Raises RuntimeFailure, or CannotStart if an image can't be stored.
     """
     with _intake_of(settings, say) as intake:
         try:
@@ -157,7 +157,7 @@ def shared_images(
 
 
 def fetched_images(settings: Settings) -> StoreSource:
-    """Return the read-only source from which a worker's engine loads images, without recording their use.
+    """Return a read-only source of images for a worker's engine. It doesn't record their use.
 
     Raises CannotStart if the store is missing, for example because its disk is not mounted.
     """

@@ -40,8 +40,8 @@ def health_server(
 ) -> Iterator[None]:
     """Serve health and metrics if ``ARENA_OPS_ADDRESS`` is set.
 
-    ``alive`` contains the checks of ``/healthz``, and ``ready`` the checks of ``/readyz``, by name. Raises
-    CannotStart if the address can't be used.
+    ``alive`` and ``ready`` are the checks of ``/healthz`` and ``/readyz``, by name. Raises CannotStart if
+    the address can't be used.
     """
     if settings.ops_address is None:
         yield

@@ -57,7 +57,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def playing(arena: Arena, *watchers: Watcher) -> Iterator[Coordinator]:
-    """Open a coordinator. Ctrl-C and SIGHUP stop it; the first SIGTERM drains it, and a second stops it."""
+    """Open a coordinator. Ctrl-C and SIGHUP stop it. The first SIGTERM drains it, the second stops it."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM and not coordinator.draining:
@@ -98,7 +98,7 @@ class RoundBar:
         self._progress.stop()
 
     def update(self, event: MatchEvent) -> None:
-        """Advance the bar, or count a quarantined match; the log has the reasons."""
+        """Advance the bar, or count a quarantined match. The log has the reasons."""
         match event:
             case FinishedMatch():
                 self._played += 1
@@ -126,7 +126,7 @@ def prepare(arena: Arena, say: Callable[[str], None]) -> None:
     if arena.swept:
         say(f"removed sandboxes left over from an earlier run: {arena.swept}")
     if arena.requeued:
-        say(f"unfinished matches of an earlier run, now requeued: {arena.requeued}")
+        say(f"requeued matches left unfinished by an earlier run: {arena.requeued}")
     arena.enter_house_bots(house_bots(arena.ladder.runtime, say), say)
     if arena.slots is not None:
         arena.check_host(say)
@@ -154,7 +154,7 @@ def check_port(settings: Settings) -> None:
 def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
     """Start the site, yield its process once it responds, and stop it afterwards.
 
-    Raises CannotStart if the site does not respond.
+    Raises CannotStart if the site fails to start.
     """
     process = subprocess.Popen(  # noqa: S603 - our own module with our own settings
         [sys.executable, "-m", "web", "--host", settings.host, "--port", str(settings.port)],
@@ -166,7 +166,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
         },
         # Ctrl-C in the terminal must reach only the arena, which stops the site after its matches.
         start_new_session=True,
-        preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time
+        preexec_fn=_end_with_parent,  # noqa: PLW1509 - only calls prctl
     )
     try:
         _await_site(process, settings)
@@ -203,7 +203,7 @@ def _await_site(process: subprocess.Popen[bytes], settings: Settings) -> None:
 def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
     """Serve the site and play rated games until a signal arrives.
 
-    Raises CannotStart if the site did not start, or stopped unexpectedly.
+    Raises CannotStart if the site fails to start or stops unexpectedly.
     """
     with site(settings) as process, playing(arena) as coordinator:
         say(f"site: http://{settings.host}:{settings.port}/")

@@ -37,11 +37,11 @@ Say = Callable[[str], None]
 
 
 def work(settings: Settings, port: int, say: Say) -> None:
-    """Play matches from the scheduler until SIGTERM; matches in progress are finished first.
+    """Play matches from the scheduler until SIGTERM arrives, then finish those in progress.
 
     The scheduler connects to ``port``; 0 means any free port. ``say`` receives progress messages. Raises
-    ImageError or RuntimeFailure, or CannotStart if something is missing or this host lacks a control that
-    untrusted bots need.
+    ImageError or RuntimeFailure, or CannotStart if this host can't be a worker, for example because it lacks
+    a control that untrusted bots need.
     """
     need_cluster()
     from arena.scheduler.cluster.host import MatchRunner, run_worker  # noqa: PLC0415 - see need_cluster
@@ -64,7 +64,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
             with (
                 sweeper(runtime, install, runner.owns),
                 PeriodicTask(runner.poll, name="host", seconds=_POLL_SECONDS, expected=(RuntimeFailure,)),
-                # Removes images from the engine if the store no longer has them.
+                # Remove images from the engine if the store no longer has them.
                 PeriodicTask(
                     runtime.prune_images, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeFailure,)
                 ),

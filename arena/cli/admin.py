@@ -47,7 +47,7 @@ def open_arena_store() -> Iterator[tuple["Settings", "Store"]]:
 
 @contextmanager
 def operating() -> Iterator["OperatorActions"]:
-    """Open the operators' account operations. Errors are handled as by :func:`open_arena_store`."""
+    """Open the operators' account operations. Errors are handled as in :func:`open_arena_store`."""
     from arena.accounts.accounts import open_accounts
 
     with open_arena_store() as (settings, store):
@@ -55,7 +55,7 @@ def operating() -> Iterator["OperatorActions"]:
 
 
 def operator_name() -> str:
-    """Return the operator's name for the audit log: that of the user who runs this process."""
+    """Return the operator's name for the audit log: the user who is running this process."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

@@ -112,7 +112,7 @@ def compare(  # noqa: PLR0913 - one argument per option
 
 
 class _Session:
-    """One run of the command."""
+    """A run of the command."""
 
     def __init__(
         self, comparison: Comparison, bots: tuple[HomeBot, ...], file: ResultsFile | None, report: Report
@@ -137,7 +137,7 @@ class _Session:
                 fail(f"can't continue: {trouble}")
 
     def run(self, max_deals: int) -> None:
-        """Play until the test ends."""
+        """Play until the test has a verdict or there are ``max_deals`` deals, earlier ones included."""
         first = self._progress.deals
         if first >= max_deals or (first % EVALUATION_INTERVAL == 0 and self._is_decided()):
             return

@@ -1,4 +1,4 @@
-"""Console output: messages on stderr, errors in one line, progress bars only on terminals."""
+"""Console output: messages on stderr, errors on one line, progress bars only on terminals."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ EXIT_USAGE: Final = 2
 """Exit code: incorrect usage or unusable input."""
 
 EXIT_INTERRUPTED: Final = 130
-"""Exit code: Ctrl-C."""
+"""Exit code: interrupted with Ctrl-C."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -41,7 +41,7 @@ def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
 def say(text: str, level: int = logging.INFO) -> None:
     """Print a message of one or more lines on stderr, without control characters.
 
-    If the command logs JSON, the message becomes a log line of this ``level``.
+    If the command logs JSON, the message becomes a log entry of this ``level``.
     """
     if not log_message(text, level):
         show(f"arena: {text}")
@@ -58,7 +58,7 @@ def echo(text: str) -> None:
 
 
 def at_version(bot: str, version: int | None) -> str:
-    """Return ``BOT@VERSION``, or only the bot's name without a version."""
+    """Return ``BOT@VERSION``, or only the bot's name if ``version`` is None."""
     return bot if version is None else f"{bot}@{version}"
 
 
@@ -93,7 +93,7 @@ def print_table(
 
 
 def millis(value: float | None) -> str:
-    """Format milliseconds as a whole number, or with two digits below ten; None as a hyphen."""
+    """Format milliseconds as a whole number, or with two digits below ten. Format None as a hyphen."""
     if value is None:
         return "-"
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits are enough
@@ -111,9 +111,9 @@ _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file, or stdout for ``-``, for writing.
 
-    A file is written under a temporary name and renamed once it is on disk; an error or interruption leaves
-    nothing behind. Before it is renamed, it can be read back. Stdout and devices receive the data directly.
-    ``private`` makes a file unreadable to other users. Raises OSError.
+    A file is written under a temporary name and renamed at the end, once it is on disk. Until then, it can
+    be read back. An error or interruption leaves no file behind. Stdout and devices receive the data
+    directly. ``private`` makes a file unreadable to other users. Raises OSError.
     """
     if target == "-":
         yield sys.stdout.buffer
@@ -140,13 +140,13 @@ def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
 @contextmanager
 def exit_on_write_error(target: str | None) -> Iterator[None]:
-    """Turn an error into a message and an exit code.
+    """Turn an OSError into a message and an exit code.
 
-    The error comes from writing ``target`` or, if that is None, from playing.
+    The message is about writing ``target`` or, if that is None, about playing.
     """
     try:
         yield
     except BrokenPipeError:
-        raise  # the program that reads stdout has exited; the command line exits quietly
+        raise  # the program that was reading stdout has exited, so exit quietly
     except OSError as error:
         fail(f"can't write {target}: {error}" if target else f"can't play here: {error}")

@@ -33,7 +33,7 @@ def doctor(*, as_json: Json = False) -> None:
     from arena.platform.settings import LogFormat, LogLevel, WrongSettings, read_settings
     from arena.sandbox.runtime import RuntimeFailure
 
-    configure_logs(LogFormat.CONSOLE, LogLevel.INFO)  # for the operator
+    configure_logs(LogFormat.CONSOLE, LogLevel.INFO)
     try:
         settings = read_settings()
         report = examine_host(settings, say)
@@ -49,7 +49,7 @@ def doctor(*, as_json: Json = False) -> None:
 
 
 def _machine(settings: "Settings") -> dict[str, Any]:
-    """Return this machine's resources: cores for the arena, slots, free disk space for the data."""
+    """Return this machine's cores, slots, and free disk space for the data directory."""
     from arena.app.host import slots_of_host
 
     folder = settings.data_dir.absolute()

@@ -30,7 +30,7 @@ def print_board(rows: Sequence[Row], title: str) -> None:
     for row in rows:
         cells = (str(row.rank), f"{row.bot}@{row.version}", row.author, *figures(row))
         table.add_row(*map(Text, cells))  # names may look like markup
-    # If stdout is a file, this fits every column.
+    # Fit every column even if stdout is a file.
     console = Console()
     console.width = max(console.width, 100)
     console.print(table)
@@ -84,7 +84,7 @@ def leaderboard(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the leaderboard, with the same numbers as on the site. Reads the arena in ARENA_DATA_DIR."""
+    """Print the leaderboard of the arena in ARENA_DATA_DIR, with the same numbers as on its site."""
     if players == 1:
         fail("--players must be 2, 3, 4 or 5, or 0 for all")
     if site:

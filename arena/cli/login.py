@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """Turn an error into one line and an exit code. Misspelled environment variables are errors."""
+    """Turn an error into one line and an exit code. Misspelled environment variables count as errors."""
     _check_environment()
     try:
         yield

@@ -36,7 +36,7 @@ class LazyGroup(TyperGroup):
         return list(self.parts)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer's signature
-        """Import a command; None if the name is unknown."""
+        """Import and return a command, or return None if the name is unknown."""
         if cmd_name not in self.parts:
             return None
         module, _, attribute = self.parts[cmd_name].partition(":")
@@ -51,7 +51,7 @@ class LazyGroup(TyperGroup):
         return typer.main.get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's signature
-        """Write the first sentence of each command's help; the library would shorten it to one line."""
+        """Write the first sentence of each command's help. Typer would shorten it to one line."""
         helps = {name: self.get_command(ctx, name).help.partition("\n\n")[0] for name in self.parts}
         with formatter.section("Commands"):
             formatter.write_dl([(name, _first_sentence(text)) for name, text in helps.items()])
@@ -156,7 +156,7 @@ def arena(
 
 
 class _Terminated(BaseException):
-    """SIGTERM arrived. Not a SystemExit, which would count as a fault of the bot that it interrupts."""
+    """SIGTERM arrived. A SystemExit would count as a fault of the bot that it interrupts."""
 
 
 def main() -> None:

@@ -123,7 +123,11 @@ def play(  # noqa: PLR0913 - one argument per option
 def player_of(
     bots: tuple[HomeBot, ...], games: int, *, with_replays: bool = False, processes: bool = False
 ) -> GamePlayer:
-    """Return the fast game player if all bots are in Python; otherwise, one that runs bots as programs."""
+    """Return a player for games between these bots.
+
+    If all bots are in Python and ``processes`` is False, the player runs them in its own processes, which
+    is faster. Otherwise, it runs each bot as a program.
+    """
     at_once = min(cores(), games)
     if not processes and all(bot.in_process for bot in bots):
         return PythonPlayer(bots=bots, with_replays=with_replays, processes=at_once)
@@ -161,7 +165,7 @@ class Report:
         self.results: list[HomeResult] = []  # in order
         self.mistakes: list[dict[str, object]] = []
         self.faults = 0  # number of mistakes
-        self.hopeless = False  # whether to stop because a bot was too slow three times in a game
+        self.hopeless = False  # whether to stop because a bot with a timeout was taken over
 
     def add(self, result: HomeResult) -> None:
         """Add a game to the table, and report its mistakes."""
@@ -250,7 +254,7 @@ def _cells(tally: BotTally) -> tuple[str, ...]:
 
 
 def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path | None:
-    """Save a position, usually in the user's cache. Return its file, or print an error and return None."""
+    """Save a position, by default in the user's cache. Return its file, or print an error and return None."""
     text = encode_puzzle(puzzle)
     folder = folder or user_cache_path("kaiten") / "puzzles"
     file = folder / f"{name}-{sha256(text).hexdigest()[:8]}.json"
@@ -273,8 +277,8 @@ def puzzle(
 ) -> None:
     """Ask a bot for its move in one position.
 
-    The bot first gets the game's earlier decisions. The exit code is 1 if it fails, or if its move is late
-    or illegal.
+    The bot first gets the game's earlier decisions. The exit code is 1 if the bot fails, or if its move
+    is late or illegal.
 
     Example: arena puzzle ~/.cache/kaiten/puzzles/mybot-1a2b3c4d.json mybot.py
     """

@@ -55,7 +55,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     dummy: Dummy = False,
     as_json: Json = False,
 ) -> None:
-    """Play games between bots in this process, without a sandbox: only for bots you trust.
+    """Play games in this process, without a sandbox, between bots that you trust.
 
     Use it for bulk data: every bot keeps its seat, and the first fault stops the command. To try out a bot,
     use ``arena play``.
@@ -69,7 +69,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     rules, table = _table(bots, players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
     timer = DecisionTimer()
     try:
-        # The bots' output must not mix with the data.
+        # The bots' output must not mix with the replays.
         with (
             exit_on_write_error(out),
             open_output(out) if out else nullcontext() as file,

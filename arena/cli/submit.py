@@ -66,7 +66,7 @@ _COLUMNS: Final = (
 
 
 class ProgressReporter:
-    """Reports each stage of a submission once, with the seconds that ``elapsed`` returns."""
+    """Reports a submission's progress, with the time in seconds from ``elapsed``."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
@@ -160,13 +160,13 @@ def _table(games: list[dict[str, Any]]) -> Table:
 
 
 def _number(value: object) -> str:
-    """Format a count, or milliseconds; None as a hyphen."""
+    """Format a count or milliseconds. Format None as a hyphen."""
     return millis(value) if value is None or isinstance(value, float) else str(value)
 
 
 @contextmanager
 def upload_progress(what: str) -> Iterator[Report]:
-    """Show upload progress on stderr if it is a terminal; yield a function to report it."""
+    """Show upload progress on stderr if it is a terminal. Yield a function that updates it."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

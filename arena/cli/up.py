@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def up() -> None:
-    """Run a whole arena on this machine: rated games, submissions, the site.
+    """Run a whole arena on this machine: rated games, submissions and the site.
 
     On SIGTERM the arena finishes its running matches and exits. A second SIGTERM, or Ctrl-C, abandons them;
     the next run plays them again.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def rebuild_ratings() -> None:
     """Recompute the ratings from the game log and correct any stored ones that differ.
 
-    The exit code is 1 if any did.
+    The exit code is 1 if any differed.
     """
     with open_arena_store() as (_, store):
         rebuilt = store.ladder.rebuild()
@@ -267,7 +267,7 @@ def _line(submission: "KnownSubmission") -> str:
 def rebuild_statistics() -> None:
     """Recount the cards of all games and correct any stored numbers that differ.
 
-    The exit code is 1 if any did.
+    The exit code is 1 if any differed.
     """
     with open_arena_store() as (_, store):
         rebuilt = store.cards.rebuild()

@@ -39,7 +39,7 @@ def reset_password(name: Name) -> None:
 
 
 def set_role(name: Name, role: Annotated[Role, typer.Argument(help="New role: user or operator.")]) -> None:
-    """Change the role of an account. This applies to its sessions and tokens immediately."""
+    """Change the role of an account. The change applies to its sessions and tokens immediately."""
     with operating() as operators:
         changed = operators.set_role(operator_name(), name, role)
     typer.echo(f"{changed.name} {changed.role}")

@@ -18,7 +18,7 @@ _BUSY: Final = 429
 class RetryPolicy:
     """Retries with exponential backoff.
 
-    Stops after ``attempts`` consecutive failures. ``pause`` is the wait after the first one, in seconds.
+    Gives up after ``attempts`` consecutive failures. ``pause`` is the wait after the first one, in seconds.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ def follow(site: "SiteClient", submission: str, retries: RetryPolicy) -> Iterato
 
 
 def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield changes from :func:`follow`, each preceded by the stages that were skipped before it."""
+    """Yield changes from :func:`follow`, each preceded by the stages skipped before it."""
     seen = set[object]()
     for document in changes:
         now = document.get("stage")

@@ -23,7 +23,7 @@ def part(text: str) -> str:
 
 
 def is_lost_by(game: GameLine, bots: frozenset[str]) -> bool:
-    """Return True if none of these bots was first."""
+    """Return True if none of these bots won the game."""
     return all(seat.place > 1 for seat in game.seats if seat.bot in bots)
 
 
@@ -51,7 +51,7 @@ def game_id(site: "SiteClient", word: str) -> str:
 
 
 def replay_of(site: "SiteClient", word: str) -> bytes:
-    """Return the public replay of a game, given as for :func:`game_id`."""
+    """Return the public replay of a game, given its id, its number or its page's URL."""
     home, game = _locate(site, word)
     if home:
         return site.download(f"/api/v1/{home}/games/{part(game)}/replay")

@@ -18,7 +18,7 @@ from docker.models.images import Image
 from arena.client.sites import CannotSend
 
 _TIMEOUT_SECONDS: Final = 600
-"""Timeout in seconds: an engine may take a long time to start exporting a large image."""
+"""An engine may take a long time to start exporting a large image."""
 
 _FAST: Final = 1
 _GZIP: Final = zlib.MAX_WBITS + 16
@@ -46,7 +46,7 @@ def build(folder: Path) -> str:
 
 @contextmanager
 def found(name: str) -> Iterator[Image]:
-    """Open an image of the engine, by name or id.
+    """Find an image in the engine by name or id, and yield it.
 
     Raises CannotSend if the engine is not responding, or has no such image.
     """

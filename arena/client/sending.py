@@ -151,7 +151,7 @@ def payload_of(target: Target, name: str | None) -> Iterator[Payload]:
 
 
 class Body:
-    """The payload's bytes, counted and hashed as they are sent. ``fully_sent`` is True once all are."""
+    """The payload's bytes, counted and hashed as they are sent. ``fully_sent`` is True at the end."""
 
     def __init__(self, payload: Payload, report: Report) -> None:
         self._payload = payload

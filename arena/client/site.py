@@ -51,7 +51,7 @@ def lines(response: requests.Response) -> Iterator[str]:
     the connection breaks.
     """
     size, begun = 0, bytearray()
-    for piece in response.iter_content(chunk_size=1):  # a larger one would block until it is full
+    for piece in response.iter_content(chunk_size=1):  # a larger chunk would block until it is full
         begun += piece
         size += len(piece)
         if b"\n" in piece:
@@ -110,7 +110,7 @@ _TIMEOUTS: Final = (10.0, 60.0)
 """Timeouts in seconds: for connecting, and for each byte of the response."""
 
 _UPLOAD_TIMEOUTS: Final = (30.0, 180.0)
-"""Timeouts of uploads. The first also limits stalls; the site needs time to write a large file."""
+"""Timeouts for uploads. The first also limits stalls; the second lets the site write large files."""
 
 _UNAUTHORIZED: Final = 401
 _BAD_REQUEST: Final = 400
@@ -129,7 +129,7 @@ T = TypeVar("T")
 
 
 class SiteClient:
-    """A site, over one connection. Close it after use.
+    """A client of one site. Close it after use.
 
     Methods raise SiteError if no arena responds, and SiteProblem if the arena rejects the request.
     ``address`` comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.

@@ -52,7 +52,8 @@ _EXAMPLE: Final = "give the site's URL with a scheme and without a path, such as
 def check_address(text: str) -> str:
     """Return a site's normalised address, such as ``https://arena.example``.
 
-    It is in lower case and has no trailing slash. Raises WrongLogin if it can't be the address of a site.
+    It is in lower case and has no trailing slash. Raises WrongLogin if ``text`` can't be the address of a
+    site.
     """
     try:
         parts = urlsplit(text.strip())
@@ -94,7 +95,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoginFile:
-    """Content of the file: sites in login order."""
+    """Content of the file: logins, oldest first."""
 
     sites: tuple[Login, ...] = ()
 

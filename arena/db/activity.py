@@ -1,4 +1,4 @@
-"""The arena's current and recent work, and its hosts. The cost doesn't grow with the number of games."""
+"""The arena's current and recent work, and its hosts. The queries don't slow down as games accumulate."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -180,8 +180,8 @@ def _totals(connection: Connection) -> Totals:
 def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:
     """Return the number of games that ended after each of these times, without counting rows.
 
-    Games are numbered in the order in which they ended (approximately, if nearly at the same time), so the
-    number of the first game after a time is enough.
+    Games are numbered in the order in which they ended, at least approximately. So the number of the first
+    game after a time is enough.
     """
     firsts = [
         select(GameRow.number)

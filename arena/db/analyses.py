@@ -1,4 +1,4 @@
-"""Analyses of rated games, and the daily puzzles that are made from them. No result depends on them."""
+"""Analyses of rated games, and the daily puzzles made from them. Neither affects any results."""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence
@@ -43,8 +43,8 @@ class CostlyDecision:
     seat: int  # from 0
     lost_chance: float
     lost_points: float
-    played: tuple[str, ...]  # names of kinds
-    best: tuple[str, ...]  # names of kinds
+    played: tuple[str, ...]  # names of card kinds
+    best: tuple[str, ...]  # names of card kinds
 
 
 def packed(analysis: Analysis) -> bytes:
@@ -63,8 +63,8 @@ class Analyses(Repository):
     def wanted(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
         """Return the replay of the game to analyse next, as JSON text, or None.
 
-        Prefers a remarkable game of the last few days, otherwise one of the latest. Skips games that this
-        version of the analyst has analysed, and ids in ``without``.
+        Prefers remarkable games of the last few days to other recent games. Skips games that this version of
+        the analyst has analysed, and ids in ``without``.
         """
         with self._transactions.read() as connection:
             remarkable = [each.game for each in fold.newest(connection, _HIGHLIGHT_DAYS)]
@@ -119,9 +119,9 @@ class Analyses(Repository):
         return None if document is None else unpacked(document)
 
     def costly(self, bot: str, version: int) -> tuple[CostlyDecision, ...]:
-        """Return the costly decisions of a version in its latest analysed games, the costliest first.
+        """Return the costly decisions of a version in its latest analysed games, costliest first.
 
-        The cost doesn't grow with the number of games.
+        The query doesn't slow down as games accumulate.
         """
         with self._transactions.read() as connection:
             newest = (
@@ -204,7 +204,7 @@ class Puzzles(Repository):
                 connection.execute(update(PuzzleRow).where(PuzzleRow.day == day).values(values))
 
     def newest(self, today: date, limit: int) -> tuple[date, ...]:
-        """Return the days up to today that have a puzzle, latest first."""
+        """Return the last ``limit`` days up to today that have a puzzle, latest first."""
         with self._transactions.read() as connection:
             days = (
                 select(PuzzleRow.day)

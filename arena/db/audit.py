@@ -48,7 +48,10 @@ def has(connection: Connection, entry: NewAuditEntry) -> bool:
 
 
 def last(connection: Connection, limit: int, account: str | None) -> tuple[AuditEntry, ...]:
-    """Return the last entries, oldest first; optionally only those by or about an account."""
+    """Return the last ``limit`` entries, oldest first.
+
+    If ``account`` is given, return only entries by or about this account.
+    """
     wanted = select(Row.__table__)
     if account is not None:
         wanted = wanted.where(or_(Row.who == account, Row.subject == f"account:{account}"))
@@ -67,7 +70,7 @@ def rename(connection: Connection, name: str, pseudonym: str) -> None:
 
 
 def remove_visits(connection: Connection, before: datetime | None) -> int:
-    """Remove users' entries from before a time, and the oldest above the limit; return the number removed."""
+    """Remove users' entries from before a time, and the oldest over the limit. Return the number removed."""
     visits = Row.address.is_not(None)
     first = (
         select(Row.number).where(visits).order_by(Row.number.desc()).offset(MAX_VISITS).limit(1)

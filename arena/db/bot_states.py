@@ -44,7 +44,7 @@ class BotStates(Repository):
     def play_version(self, name: str, number: int, at: datetime, entry: NewAuditEntry | None = None) -> bool:
         """Activate a version and reactivate the bot; return False if both are already active.
 
-        Waiting and running matches keep the versions they were drawn with. Without a change, nothing is
+        Waiting and running matches keep the versions they were drawn with. If nothing changes, nothing is
         written to the audit log. Raises NoSuchVersion or VersionGone.
         """
         with self._transactions.write() as connection:
@@ -64,7 +64,7 @@ class BotStates(Repository):
     def retire(self, name: str, at: datetime, entry: NewAuditEntry | None = None) -> bool:
         """Take a bot off the ladder; return False if it is already retired.
 
-        Its waiting and running matches are still played. Without a change, nothing is written to the audit
+        Its waiting and running matches are still played. If nothing changes, nothing is written to the audit
         log.
         """
         with self._transactions.write() as connection:
@@ -106,7 +106,7 @@ class BotStates(Repository):
         """Disqualify a bot, and recompute ratings and statistics as if it had never played.
 
         Its waiting matches are deleted and its open submissions rejected. Running matches won't count. This
-        takes about two milliseconds per rated game; only its last part blocks other changes. Raises
+        takes about two milliseconds per rated game, but only its last part blocks other changes. Raises
         WrongState.
         """
 
@@ -221,10 +221,10 @@ def _lock(connection: Connection, name: str) -> Row[Any]:
 
 
 def _find(connection: Connection, name: str, *, disqualified: bool | None = None) -> Row[Any]:
-    """Return a bot's row, after checking that it is (or isn't) ``disqualified``, unless that is None.
+    """Return a bot's row. Check that the bot is (or isn't) ``disqualified``, unless that is None.
 
-    House bots are refused: they fill tables and qualify submissions, and every start of the arena registers
-    them again.
+    House bots are refused: they fill tables and qualify submissions, and the arena registers them again at
+    every start.
     """
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == name)).one_or_none()
     if bot is None:
@@ -277,7 +277,7 @@ def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
         .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
         .where(text(OPEN), MatchRow.state == MatchState.WAITING)
         .where(or_(BotVersionRow.bot_id == bot.id, SubmissionRow.bot == bot.name))
-        .with_for_update(of=MatchRow)  # so that none of them starts at the same time
+        .with_for_update(of=MatchRow)  # so that none of them starts in the meantime
     )
     deleted = list(connection.execute(its).scalars())
     connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(deleted)))

@@ -1,4 +1,4 @@
-"""Bots and their versions: queries, and new versions. Changes of state are in :mod:`arena.db.bot_states`."""
+"""Bots and their versions: queries, and new versions. State changes are in :mod:`arena.db.bot_states`."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -114,9 +114,9 @@ class Bots(Repository):
             return find(connection, name)
 
     def find_in_any_case(self, name: str) -> KnownBot | None:
-        """Return the bot with this name, otherwise one whose name differs only in case, or None.
+        """Return the bot with this name, or else one whose name differs only in case, or None.
 
-        Only old names can differ only in case (:mod:`arena.db.names`).
+        New bots can't have such similar names; see :mod:`arena.db.names`.
         """
         with self._transactions.read() as connection:
             return find(connection, name) or _first_bot(connection, func.lower(BotRow.name) == name.lower())
@@ -163,7 +163,7 @@ class Bots(Repository):
             return tuple(map(_known, connection.execute(wanted)))
 
     def versions(self, name: str, before: int | None = None, limit: int = 50) -> tuple[KnownVersion, ...]:
-        """Return a bot's versions, newest first, with a number below ``before``; empty for an unknown bot."""
+        """Return a bot's versions with numbers below ``before``, newest first, or none for an unknown bot."""
         wanted = (
             select(BotVersionRow.__table__, BotRow.playing, BotRow.house)
             .join(BotRow, BotRow.id == BotVersionRow.bot_id)
@@ -192,7 +192,7 @@ class Bots(Repository):
         )
 
     def version_id(self, name: str, number: int) -> int | None:
-        """Return a version's id if its image exists and its bot isn't disqualified; else None."""
+        """Return a version's id; None if it doesn't exist, its image is gone or its bot is disqualified."""
         with self._transactions.read() as connection:
             return connection.execute(
                 select(BotVersionRow.id)
@@ -224,9 +224,9 @@ class Bots(Repository):
             return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
 
     def add_version(self, new: NewVersion) -> int:
-        """Return the id of the bot's active version; create a new one if its source differs.
+        """Add a version and activate it, unless the active version has the same source.
 
-        Raises BotDisqualified or BotTaken.
+        Returns the active version's id. Raises BotDisqualified or BotTaken.
         """
         with self._transactions.write() as connection:
             return add_version(connection, new)
@@ -283,10 +283,10 @@ def _first_bot(connection: Connection, condition: ColumnElement[bool]) -> KnownB
 
 
 def add_version(connection: Connection, new: NewVersion) -> int:
-    """Return the id of a bot's active version; create a new one if its source differs.
+    """Add a version and activate it, unless the active version has the same source.
 
     A new bot starts at the initial rating, a new version at a rating based on its predecessor's. A benched or
-    retired bot becomes active again. Raises BotDisqualified or BotTaken.
+    retired bot becomes active again. Returns the active version's id. Raises BotDisqualified or BotTaken.
     """
     numbers = ladder.lock(connection)  # also prevents two simultaneous new versions of a bot
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == new.bot)).one_or_none()
@@ -322,8 +322,8 @@ def add_version(connection: Connection, new: NewVersion) -> int:
         if bot.state != BotState.ACTIVE:
             set_playing(connection, bot.id, bot.playing, new.created)
         return int(playing.id)
-    # Start from the newest version, not the active one. Otherwise, authors could submit many equal versions
-    # and activate the luckiest one before they submit the next.
+    # Start from the newest version, not the active one. Otherwise, authors could submit many equivalent
+    # versions and activate the luckiest one before they submit the next.
     previous = connection.execute(versions.where(BotVersionRow.number == bot.newest)).one_or_none()
     number = bot.newest + 1
     values = {

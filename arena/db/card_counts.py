@@ -1,8 +1,8 @@
 """Card statistics: updated with every rated match, and rebuilt from the records.
 
-They cover the games that count for ratings; games with a disqualified bot don't. Updates and rebuilds
-give the same counts. Counting takes about a millisecond per game, so a rebuild counts most games
-without the ladder lock (:func:`fold`), and only those added since then under the lock (:func:`rebuild`).
+They cover the games that count for ratings, so not those with a disqualified bot. Updates and rebuilds give
+the same counts. Counting takes about a millisecond per game. A rebuild therefore counts most games without
+the ladder lock (:func:`fold`), and only those added since then under the lock (:func:`rebuild`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -56,7 +56,7 @@ class CardRepository(Repository):
     """The card statistics."""
 
     def find(self, players: int | None = None) -> Tally:
-        """Return the statistics for a number of players, or over all games."""
+        """Return the statistics for games with this many players, or for all games."""
         games, counts = select(CardGamesRow.__table__), select(CardCountRow.__table__)
         if players is not None:
             games, counts = (
@@ -73,9 +73,9 @@ class CardRepository(Repository):
             )
 
     def rebuild(self) -> RebuiltCards:
-        """Recount the card statistics over all games, compare, and replace what differs.
+        """Recount the cards of all games, and replace the stored rows that differ.
 
-        This takes about a millisecond per game; only its last part blocks other changes.
+        This takes about a millisecond per game, but only its last part blocks other changes.
         """
         with self._transactions.read() as connection:
             counted = fold(connection, ladder.disqualified(connection))
@@ -91,9 +91,9 @@ def add(connection: Connection, tallies: Iterable[Tally]) -> None:
 
 
 def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | None = None) -> Folded:
-    """Count all games except those of ``disqualified`` versions; write nothing.
+    """Count all games except those of ``disqualified`` versions. Write nothing.
 
-    Continue from ``onto`` if it left out the same versions.
+    Continues from ``onto`` if it left out the same versions.
     """
     if onto is None or onto.disqualified != disqualified:
         onto = Folded(last=0, disqualified=disqualified, tally=nothing())
@@ -103,7 +103,7 @@ def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | No
 
 
 def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
-    """Count the games since ``folded`` under the lock, compare, and replace what differs."""
+    """Count the games since ``folded`` under the lock, and replace the stored rows that differ."""
     ladder.lock(connection)
     tally = fold(connection, ladder.disqualified(connection), folded).tally
     differing = 0
@@ -124,7 +124,7 @@ def _count_range(
 
 
 def tallies(connection: Connection, matches: Collection[str]) -> list[tuple[str, int, Tally]]:
-    """Return (match, game number, tally) for each game of matches that still have their replays."""
+    """Return (match, game number, tally) for each game of these matches, which must still have replays."""
     return [
         (game.match_id, game.number, _count(game, sat))
         for game, sat in _games(connection, GameRow.match_id.in_(matches))

@@ -1,6 +1,6 @@
 """Challenges: unrated matches that accounts request.
 
-All matches of a challenge play the same deals; from each match to the next, every bot moves on by one seat.
+All matches of a challenge play the same deals. From each match to the next, every bot moves on by one seat.
 The matches run one by one and are published together at the end. Until then, their owner can watch finished
 rounds on the live page. This gives no advantage: versions are fixed, and a running bot receives only its own
 game.
@@ -45,7 +45,7 @@ class NewChallenge:
 
     @property
     def created(self) -> datetime:
-        """UTC."""
+        """Time of the request, in UTC."""
         return self.matches[0].created
 
 
@@ -82,11 +82,11 @@ class Challenges(Repository):
         """Add a challenge and its matches.
 
         ``most_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
-        QuotaReached for too many challenges or too much playing time within a day, or too many open
-        challenges, and ValueError if a version doesn't exist.
+        QuotaReached if there are too many challenges or too much playing time within a day, or too many open
+        challenges. Raises ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
-            ladder.lock(connection)  # so that no other challenge is counted at the same time
+            ladder.lock(connection)  # so that concurrent challenges can't exceed the quota
             own = quotas.quota_of(connection, new.account).challenges_a_day
             limit = most_a_day if own is None else own
             today = count(
@@ -142,7 +142,7 @@ class Challenges(Repository):
 
 
 def _until_next_allowed(connection: Connection, new: NewChallenge, too_many: int) -> timedelta | None:
-    """Return the time until ``too_many`` + 1 of the last day's challenges are more than a day old."""
+    """Return the time until the oldest ``too_many`` + 1 of the last day's challenges are a day old."""
     created = connection.execute(
         select(ChallengeRow.created)
         .where(ChallengeRow.account_id == new.account, ChallengeRow.created > new.created - _DAY)
@@ -154,7 +154,7 @@ def _until_next_allowed(connection: Connection, new: NewChallenge, too_many: int
 
 
 def _check_time(connection: Connection, new: NewChallenge, limit: timedelta) -> None:
-    """Raise QuotaReached if challenge matches of the account took ``limit`` or longer within a day.
+    """Raise QuotaReached if the account's challenge matches took ``limit`` or longer within a day.
 
     Running matches don't count yet: while no coordinator is running, their time would grow although they are
     not being played.
@@ -195,7 +195,7 @@ def is_open(connection: Connection, number: int | None) -> bool:
 
 
 def is_published(connection: Connection, number: int) -> bool:
-    """Return True if a challenge's games are public: all its matches are over, and some were played."""
+    """Return True if a challenge's games are public: all matches are over, and at least one was played."""
     its = select(UnratedGameRow.id).join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
     played = connection.execute(its.where(MatchRow.challenge_number == number).limit(1)).scalar_one_or_none()
     return played is not None and not is_open(connection, number)

@@ -18,7 +18,7 @@ from arena.db.errors import DatabaseUnavailable
 _LOCK: Final = 0x68656C6D  # arbitrary, but the same in every version of the program
 
 _KEEPALIVES: Final = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 2}
-"""In seconds, except the number of probes. By default, a server notices a lost host only after two hours."""
+"""Times in seconds, and a number of probes. By default, a server notices a lost host only after two hours."""
 
 
 class CoordinatorLock(Protocol):
@@ -42,7 +42,7 @@ def coordinator_lock_of(database: Database) -> CoordinatorLock:
 
 
 class _PostgresLock:
-    """A lock of a PostgreSQL session."""
+    """An advisory lock held by a PostgreSQL session."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -73,7 +73,7 @@ class _PostgresLock:
     def release(self) -> None:
         """See :class:`CoordinatorLock`."""
         if self._session is not None:
-            with suppress(DBAPIError):  # the session's end also releases it, only a moment later
+            with suppress(DBAPIError):  # the end of the session releases it anyway, a moment later
                 self._session.execute(select(func.pg_advisory_unlock(_LOCK)))
             self._close_session(self._session)
 

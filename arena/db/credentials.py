@@ -64,14 +64,14 @@ class NewApiToken:
 
 
 MAX_INVALID: Final = 20
-"""Maximum number of invalid tokens of an account that are listed; older ones are deleted."""
+"""Maximum number of invalid tokens kept for an account. Older ones are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownToken:
     """A token."""
 
-    id: int  # its number
+    id: int
     name: str  # the owner's label for it
     prefix: str  # the part of the secret that may be displayed again
     scopes: tuple[str, ...]  # its permissions
@@ -96,7 +96,7 @@ class Credentials(Repository):
         instead_of: str | None = None,
         entry: NewAuditEntry | None = None,
     ) -> int:
-        """Add a session and return its id; end the session with the hash ``instead_of``.
+        """Add a session and return its id. End the session with the hash ``instead_of``.
 
         Raises CredentialsChanged if ``password`` is not the account's hash.
         """
@@ -152,7 +152,7 @@ class Credentials(Repository):
             return ended.rowcount > 0
 
     def end_old_sessions(self, *, created_before: datetime, seen_before: datetime) -> int:
-        """End sessions that are too old or were unused for too long; return their number."""
+        """End sessions that are too old or have been unused for too long. Return their number."""
         with self._transactions.write() as connection:
             old = or_(SessionRow.created <= created_before, SessionRow.seen <= seen_before)
             return connection.execute(delete(SessionRow).where(old)).rowcount
@@ -168,7 +168,7 @@ class Credentials(Repository):
     ) -> KnownToken:
         """Add a token.
 
-        Raises TooManyTokens; or CredentialsChanged if ``password`` is not the account's hash, or the token
+        Raises TooManyTokens, or CredentialsChanged if ``password`` is not the account's hash, or the token
         ``by`` has been revoked.
         """
         with self._transactions.write() as connection:
@@ -199,7 +199,7 @@ class Credentials(Repository):
     def token(self, hash_: str) -> tuple[KnownToken, KnownAccount] | None:
         """Return the token with this hash and its account; None if it is unknown or the account is deleted.
 
-        The token may have expired.
+        The token may have expired or been revoked.
         """
         with self._transactions.read() as connection:
             row = connection.execute(
