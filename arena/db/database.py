@@ -1,4 +1,4 @@
-"""The connection to a database: SQLite in one file, or PostgreSQL."""
+"""Connections to a database: an SQLite file, or PostgreSQL."""
 
 import os
 import re
@@ -33,7 +33,7 @@ _DATA_EXCEPTION: Final = "22"
 
 
 def redact_values(error: DBAPIError) -> None:
-    """Keep only the first line of PostgreSQL's message: the others quote rows, and errors are logged."""
+    """Remove rows and values from the message of a PostgreSQL error, because errors are logged."""
     cause = _postgresql_error(error)
     if cause is None or cause.diag.message_primary is None:
         return
@@ -45,7 +45,7 @@ def redact_values(error: DBAPIError) -> None:
 
 
 def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
-    """Translate a driver's error, or return None for a caller's bug. ``url`` must not contain a password."""
+    """Translate a driver's error; return None if the caller caused it. ``url`` must contain no password."""
     words = " ".join(str(error.orig).split())
     if _sqlstate(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY:
         return DatabaseUnwritable(
@@ -70,10 +70,10 @@ def _sqlstate(error: DBAPIError) -> str | None:
 
 
 def _postgresql_error(error: DBAPIError) -> "PostgresError | None":
-    """Return PostgreSQL's own error. An arena on SQLite never loads psycopg."""
+    """Return the error of psycopg, or None. An arena on SQLite never loads psycopg."""
     if isinstance(error.orig, sqlite3.Error):
         return None
-    from psycopg import Error  # noqa: PLC0415 - slow to import; the error has loaded it already
+    from psycopg import Error  # noqa: PLC0415 - slow to import; already loaded if it raised the error
 
     return error.orig if isinstance(error.orig, Error) else None
 
@@ -86,9 +86,10 @@ def _sqlite_code(error: DBAPIError) -> int | None:
 
 
 _LOCKED_SECONDS = 60
+"""How long a write waits for other writers: longer than any delay, so that no result is lost."""
+
 _WAL_SECONDS = 2.0
-"""Timeouts in seconds: for a write that waits for another process (longer than any delay, so that no result
-is lost), and for a switch to WAL."""
+"""How long to retry the switch to WAL mode."""
 
 _TIMEOUTS = {
     "connect_timeout": 10,
@@ -101,7 +102,7 @@ _TIMEOUTS = {
 milliseconds. Without them, a connection to a lost host hangs for a quarter of an hour."""
 
 _COMMON_OPTIONS: dict[str, Any] = {
-    # Together more than the 40 threads of a web process, so that no thread waits for a connection.
+    # Together, these exceed the 40 threads of a web process, so no thread waits for a connection.
     "pool_size": 10,
     "max_overflow": 40,
     # Errors are logged, and parameters may be password hashes or bots' output.
@@ -112,7 +113,7 @@ _COMMON_OPTIONS: dict[str, Any] = {
 _SUPPORTED_URLS = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
 _DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"})
 _SECRETS = ("password", "sslpassword")
-"""PostgreSQL's secret query parameters."""
+"""Query parameters of a PostgreSQL URL that are secret."""
 
 
 class Transactions(Protocol):
@@ -122,11 +123,11 @@ class Transactions(Protocol):
         """Read in a transaction."""
 
     def write(self) -> AbstractContextManager[Connection]:
-        """Write in a transaction, which is rolled back by an exception."""
+        """Write in a transaction. An exception rolls it back."""
 
 
 class OpenTransaction:
-    """Includes repositories in a transaction that is already open."""
+    """Lets repositories use a transaction that is already open."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -140,9 +141,9 @@ class OpenTransaction:
 
 
 class Repository:
-    """Queries and changes of one subject; each method is a transaction.
+    """Queries and changes on one subject. Each method is a transaction. Thread-safe.
 
-    Every method may raise DatabaseUnavailable; in that case, a write is complete or absent. Thread-safe.
+    Every method may raise DatabaseUnavailable. In that case, a write took effect completely or not at all.
     """
 
     def __init__(self, transactions: Transactions) -> None:
@@ -150,7 +151,7 @@ class Repository:
 
 
 class Database:
-    """Transactions on one database. Thread-safe. Its ``url`` has no password; only SQLite has a ``file``."""
+    """Transactions on one database. Thread-safe. ``url`` has no password; ``file`` is None for PostgreSQL."""
 
     def __init__(self, url: str) -> None:
         """Prepare the engine without connecting.
@@ -179,7 +180,8 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """Write in one transaction. On SQLite, this excludes all other writers.
 
-        Raises DatabaseDamaged, or DatabaseUnavailable if it can't be reached, stayed locked, or is read-only.
+        Raises DatabaseDamaged, or DatabaseUnavailable if the database can't be reached, stays locked or is
+        read-only.
         """
         with self._transaction(self._writer) as connection:
             yield connection
@@ -189,8 +191,8 @@ class Database:
         """Write in one transaction in which migrations may change tables.
 
         SQLite can change a table's constraints only by replacing the table, so its foreign keys are checked
-        at the end. Raises the same errors as :meth:`write`, and IntegrityError if a foreign key refers to no
-        row.
+        at the end. Raises the same errors as :meth:`write`, and IntegrityError if a foreign key refers to a
+        missing row.
         """
         engine = self._writer.execution_options(replaces_tables=self.is_sqlite)
         try:
@@ -231,12 +233,12 @@ class Database:
 
 
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
-    """Create a record from the columns that are named like its fields; ``others`` are the other fields."""
+    """Create a record from the columns with the names of its fields. ``others`` are its other fields."""
     return msgspec.convert(row._asdict() | others, prepared(kind))
 
 
 def grouped(rows: Iterable[Row[*tuple[Any, ...]]], column: str) -> dict[Any, list[Any]]:
-    """Return rows by their value in a column, each group in the order of the rows."""
+    """Group rows by their value in a column, keeping their order."""
     groups: dict[Any, list[Any]] = {}
     for row in rows:
         groups.setdefault(getattr(row, column), []).append(row)
@@ -259,11 +261,11 @@ def put(connection: Connection, model: type[DeclarativeBase], rows: list[dict[st
 
 
 def check_references(connection: Connection) -> None:
-    """Check all foreign keys of SQLite. Raises IntegrityError if one of them refers to no row."""
+    """Check all foreign keys of an SQLite database. Raises IntegrityError if one refers to a missing row."""
     check = "PRAGMA foreign_key_check"
     if broken := connection.execute(text(check)).first():
         raise IntegrityError(
-            check, None, ValueError(f"a foreign key of the table {broken.table} refers to no row")
+            check, None, ValueError(f"a foreign key of the table {broken.table} refers to a missing row")
         )
 
 
@@ -280,7 +282,7 @@ def upsert(connection: Connection, model: type[DeclarativeBase]) -> "sqlite.Inse
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Return the path of an SQLite database, which may not exist; None for PostgreSQL.
+    """Return the path of an SQLite database, which may not exist yet, or None for PostgreSQL.
 
     Raises StoreError if the URL is invalid.
     """
@@ -340,7 +342,7 @@ def _sqlite(address: URL, file: Path) -> Engine:
 def _create_as_folder_owner(file: Path) -> None:
     """If root creates a database in another user's folder, such as the site's, make that user its owner.
 
-    SQLite gives its auxiliary files to the database's owner automatically.
+    SQLite itself gives its auxiliary files the same owner.
     """
     owner = file.parent.stat()
     if os.geteuid() != 0 or owner.st_uid == 0 or file.exists():
@@ -357,7 +359,7 @@ def _create_as_folder_owner(file: Path) -> None:
 
 def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
     # By default, the driver begins a transaction at the first write, which fails if another process has
-    # written since the first read. With None, the driver begins no transactions: _on_begin does.
+    # written since the first read. With None, the driver leaves that to _on_begin.
     connection.isolation_level = None
     cursor = connection.cursor()
     _switch_to_wal(cursor)
@@ -384,7 +386,7 @@ def _on_begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes = options.get("writes", False)
     if options.get("replaces_tables", False):
-        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")  # has no effect within a transaction
+        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")  # ignored after BEGIN
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
@@ -392,13 +394,13 @@ _INTEGRITY_SECONDS: Final = 10.0
 """Time limit for the integrity check at startup: enough for a few gigabytes."""
 
 _PROGRESS_INSTRUCTIONS: Final = 10_000
-"""SQLite VM instructions between two readings of the clock: a millisecond or less."""
+"""Number of SQLite VM instructions between checks of the time limit: a millisecond or less."""
 
 
 def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRITY_SECONDS) -> None:
     """Check the integrity of an SQLite file within a time limit.
 
-    Raises DatabaseDamaged if the part that was read is damaged.
+    Raises DatabaseDamaged if the part read within that time is damaged.
     """
     end = time.monotonic() + seconds
     file: Any = connection.connection.driver_connection
@@ -420,7 +422,7 @@ def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRIT
 class ChangeCounter:
     """A number that changes with every commit of any process. Not thread-safe.
 
-    It is SQLite's ``data_version``. PostgreSQL has no such number that is cheaper than a query.
+    It is SQLite's ``data_version``. PostgreSQL has nothing like it that is cheaper than a query.
     """
 
     def __init__(self, database: Database) -> None:

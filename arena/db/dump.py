@@ -1,4 +1,4 @@
-"""Consistent snapshots of all rows of a store while others are writing, and loading them."""
+"""Takes consistent snapshots of a database, even while it is being written, and loads them."""
 
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -51,10 +51,10 @@ from arena.protocol.match import MatchSpec, decode
 
 Rows = Sequence[Sequence[Any]]
 ColumnCheck = Callable[[Sequence[Any]], bool]
-"""Returns True if a column can store all these values, which don't include None."""
+"""Returns True if a column can store all these values, none of which is None."""
 
 _MAX_INTEGER: Final = 2**53
-"""Maximum integer: so far above any arena's counts that there is room for later numbers."""
+"""Loaded integers must be below this: far above any arena's counts, with room for later numbers."""
 
 _MAX_SMALL: Final = 2**31
 
@@ -132,7 +132,7 @@ BATCH: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """A table, and how to read it. Values of a row are in the order of ``columns``."""
+    """A table, and how to read it. A row's values are in the order of ``columns``."""
 
     name: str
     columns: tuple[str, ...]
@@ -153,12 +153,12 @@ class TableRows:
 
 
 class Snapshot:
-    """A store's content at one moment. From :func:`snapshot`."""
+    """A store's content at one moment."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.revision = NEWEST_REVISION  # of the tables
-        # All tables; referenced ones come first.
+        # All tables, each after those that it references.
         self.tables = tuple(
             TableRows(table.name, columns, connection, table, row_check(table, columns))
             for table in Base.metadata.sorted_tables
@@ -168,8 +168,8 @@ class Snapshot:
     def read_essentials(self, at: datetime) -> None:
         """Read what every page and every match needs, except the tables that grow with each game.
 
-        Raises ValueError if the ladder's counts don't match its log, or a match is invalid; or an exception
-        of any kind if this program can't have written a row.
+        Raises ValueError if the ladder's counts differ from its log or a match is invalid. A row that this
+        program can't have written may raise any exception.
         """
         connection = self._connection
         ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
@@ -214,7 +214,7 @@ _ANOTHER = "set ARENA_DATABASE_URL to another database"
 
 @dataclass(frozen=True, slots=True)
 class TableToLoad:
-    """Rows of one table. Values of a row are in the order of ``columns``."""
+    """Rows of one table. A row's values are in the order of ``columns``."""
 
     columns: tuple[str, ...]
     rows: int  # number of rows
@@ -234,10 +234,10 @@ def check_empty(url: str) -> None:
 def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAuditEntry) -> None:
     """Fill an empty database and migrate it to this program's revision.
 
-    ``tables`` must be exactly the tables of ``revision``. An SQLite file must not exist; it appears once it
-    is complete. Raises DatabaseNotEmpty, DatabaseUnavailable if it can't be reached or its disk is full,
-    OSError if the disk fails, and ValueError if no arena of that revision can have had these rows. Damage
-    that no check looks for may raise another exception.
+    ``tables`` must be exactly the tables of ``revision``. An SQLite file must not exist yet, and appears only
+    when it is complete. Raises DatabaseNotEmpty, DatabaseUnavailable if the database can't be reached or its
+    disk is full, OSError if the disk fails, and ValueError if no arena of that revision can have had these
+    rows. Damage that no check covers may raise any other exception.
     """
     check_empty(url)
     file = sqlite_file(url)
@@ -257,7 +257,7 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
 
 
 def was_loaded(url: str, entry: NewAuditEntry) -> bool:
-    """Return True if :func:`load` has filled a database with this audit entry. Raises StoreError."""
+    """Return True if :func:`load` has filled this database, with this audit entry. Raises StoreError."""
     if (file := sqlite_file(url)) is not None and not file.exists():
         return False
     with closing(Database(url)) as database, database.read() as connection:
@@ -265,7 +265,7 @@ def was_loaded(url: str, entry: NewAuditEntry) -> bool:
 
 
 def remove_unfinished(url: str) -> None:
-    """Remove the files that a killed :func:`load` left."""
+    """Remove the files that an interrupted :func:`load` left behind."""
     if (file := sqlite_file(url)) is not None:
         for end in ("", "-wal", "-shm", "-journal"):
             _partial_file(file).with_name(f"{_partial_file(file).name}{end}").unlink(missing_ok=True)
@@ -297,7 +297,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 @contextmanager
 def _deferred_references(connection: Connection, made: MetaData) -> Iterator[None]:
-    """Check foreign keys after the last row: on PostgreSQL, checking each row would take half of the time."""
+    """Check foreign keys only after the last row. On PostgreSQL, checking each row would double the time."""
     keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []
@@ -347,7 +347,7 @@ def _row_adder(
 ) -> Iterator[Callable[[Rows], object]]:
     """Yield a function that adds rows, like ``connection.execute(insert(table), …)`` but faster.
 
-    PostgreSQL may not reject rows until the end.
+    PostgreSQL may reject a row only at the end of the context.
     """
     dialect = connection.dialect
     quote = dialect.identifier_preparer.quote
@@ -377,7 +377,7 @@ def _row_adder(
 
 @contextmanager
 def _copying(connection: Connection, statement: str) -> Iterator[Callable[[Sequence[Any]], None]]:
-    """Yield a function that COPYs a row to PostgreSQL. Its errors are converted to SQLAlchemy's."""
+    """Yield a function that copies a row to PostgreSQL. Errors are converted to those of SQLAlchemy."""
     dialect = connection.dialect
     errors = dialect.loaded_dbapi.Error
     driver: Any = connection.connection.driver_connection

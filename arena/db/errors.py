@@ -52,7 +52,7 @@ class DatabaseTooOld(StoreError):
 
 
 class DatabaseUnavailable(StoreError):
-    """The database can't be reached, or stays locked. A write is complete or absent."""
+    """The database can't be reached, or stays locked. A write took effect completely or not at all."""
 
 
 class DatabaseUnwritable(DatabaseUnavailable):

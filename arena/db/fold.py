@@ -1,4 +1,4 @@
-"""Rows derived from the ladder's log: the fold that computes them, for new events and for a rebuild."""
+"""Computes the rows that are derived from the ladder's log, for new events and for a rebuild."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,11 +16,11 @@ from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
 from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
 
 Row = dict[str, Any]
-"""One row of a table, by column."""
+"""A row of a table, keyed by column."""
 
 
 class Carry(NamedTuple):
-    """A sum in two columns: ``whole`` times ``unit``, plus ``rest``, the remainder."""
+    """Two columns that store a sum: the value of ``whole`` times ``unit``, plus the value of ``rest``."""
 
     rest: str
     whole: str
@@ -103,7 +103,7 @@ class Meetings:
 
     def add(self, connection: Connection) -> None:
         """Add the counts to the stored ones."""
-        # Always in the same order, so that transactions can't deadlock.
+        # The rows are sorted, so that two transactions can't deadlock.
         add(connection, MeetingRow, self._rows())
 
     def put(self, connection: Connection) -> int:
@@ -118,7 +118,7 @@ class Meetings:
 
 
 def bots_of(connection: Connection, versions: Iterable[int] | None = None) -> dict[int, int]:
-    """Map version ids to bot ids; all versions by default."""
+    """Return the bot ids of versions, or of all versions by default, keyed by version id."""
     wanted = select(BotVersionRow.id, BotVersionRow.bot_id)
     if versions is not None:
         wanted = wanted.where(BotVersionRow.id.in_(list(versions)))
@@ -193,7 +193,7 @@ def _point_row(key: Key, entry: Entry) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """An event with its place in the log."""
+    """An event and its position in the log."""
 
     number: int  # from 1, without gaps
     event: Event

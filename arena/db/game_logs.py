@@ -39,7 +39,7 @@ class SeatLog:
     bot: str
     version: int | None  # number; None for a submission
     account: int | None  # the owner's id, or None
-    report: SeatReport  # of its sandbox over the whole match, with its stderr
+    report: SeatReport  # on its sandbox during the whole match, with stderr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class GameLogs(Repository):
     def find(self, id_: str) -> StoredGameLog | None:
         """Return the log of a game, rated or not, or None if the id is unknown.
 
-        A challenge's games appear once all its matches are over.
+        A challenge's games are found only when all its matches are over.
         """
         with self._transactions.read() as connection:
             row = None
@@ -118,8 +118,8 @@ class GameLogs(Repository):
     def remove_logs(self, before: datetime, limit: int) -> int:
         """Remove bots' stderr and notes, but not their faults, from matches that ended before a time.
 
-        Matches of open submissions keep them for the verdict. Process the oldest ``limit`` matches, and
-        return how many there were.
+        Matches of open submissions keep them for the verdict. Process at most ``limit`` matches, oldest
+        first, and return their number.
         """
         with self._transactions.read() as connection:
             matches = _expired_matches(connection, LOGS, before, limit)
@@ -140,8 +140,8 @@ class GameLogs(Repository):
     def remove_replays(self, before: datetime, limit: int) -> int:
         """Remove replays, records, analyses and logs of rated matches that ended before a time.
 
-        Matches of submissions and challenges keep theirs: nothing else records their outcome. Process the
-        oldest ``limit`` matches, and return how many there were.
+        Matches of submissions and challenges keep theirs, because nothing else records their outcome.
+        Process at most ``limit`` matches, oldest first, and return their number.
         """
         with self._transactions.read() as connection:
             matches = _expired_matches(connection, REPLAYS, before, limit)
@@ -182,7 +182,7 @@ def _expired_matches(connection: Connection, kept: str, before: datetime, limit:
 
 
 def _clear_flag(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
-    """Clear this flag on the matches; return those on which no other process had cleared it."""
+    """Clear this flag on the matches. Return those on which it was still set."""
     taken = (
         update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False}).returning(MatchRow.id)
     )

@@ -20,7 +20,7 @@ WINDOW: Final = 20_000
 """Maximum number of games to search. A search that finds nothing takes about 0.1 s."""
 
 DAY_WINDOW: Final = 1_000
-"""Number of games among which the front page searches for the closest one; takes a few milliseconds."""
+"""Number of recent games to search for the closest one. The search takes a few milliseconds."""
 
 
 class GameOrder(StrEnum):
@@ -28,27 +28,27 @@ class GameOrder(StrEnum):
 
     NEWEST = "newest"
     CLOSEST = "closest"
-    """By the points between first and second place, the fewest first."""
+    """By the points between first and second place, smallest margin first."""
     WIDEST = "widest"
-    """By the points between first and second place, the most first."""
+    """By the points between first and second place, largest margin first."""
     HIGHEST = "highest"
-    """By the highest score of any seat, the highest first."""
+    """By the points of the highest-scoring seat, most first."""
     COMEBACK = "comeback"
-    """By how many points the winner trailed after two rounds, the most first.
+    """By the points by which the winner trailed after two rounds, most first.
 
-    Games in which the winner did not trail are left out. Seats that the stand-in took over don't count: they
-    come last whatever their points.
+    Games in which the winner did not trail are left out. Seats that the stand-in took over don't count,
+    because they come last whatever their points.
     """
     UPSET = "upset"
-    """By the probability that the result had before the game; only upsets among each day's highlights."""
+    """By the upset's probability before the game, lowest first. Only upsets among a day's highlights."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A game's position in an order other than ``NEWEST``: by value, then the newest first."""
+    """A game's position in an order other than ``NEWEST``: by value, then newest first."""
 
     value: float
-    number: int  # the game's
+    number: int  # of the game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +58,11 @@ class GameFilter:
     bot: str | None = None
     author: str | None = None  # case-insensitive
     players: int | None = None
-    points: int | None = None  # at least this many for a seat
+    points: int | None = None  # at least this many for some seat
     margin: int | None = None  # at most this many points between first and second place
     faults: bool | None = None  # whether any seat had a fault
-    since: date | None = None  # first day on which a game may have ended, UTC
-    until: date | None = None  # last such day, UTC
+    since: date | None = None  # earliest day of a game's end, UTC
+    until: date | None = None  # latest day of a game's end, UTC
 
 
 _PLAYED: Final = ~GameSeatRow.taken_over
@@ -73,7 +73,7 @@ _MARGIN: Final = case(
     (func.count().filter(_FIRST) > 1, 0),
     else_=func.max(GameSeatRow.points).filter(_FIRST) - func.max(GameSeatRow.points).filter(_SECOND),
 )
-"""The points between first and second place; NULL if no two seats were played to the end."""
+"""The points between first and second place; NULL if fewer than two seats were played to the end."""
 _LEAD: Final = func.min(GameSeatRow.after_two).filter(GameSeatRow.place == 1) - func.max(
     GameSeatRow.after_two
 ).filter(_PLAYED)
@@ -90,14 +90,14 @@ _VALUES: Final = {
 
 
 def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | None) -> tuple[range, bool]:
-    """Return the numbers of the games to search, and whether older games may match as well.
+    """Return the numbers of the games to search, and whether older games may match too.
 
     They are the highest ``WINDOW`` numbers that are below ``before`` and within the days of the filter.
     """
     end: int = connection.execute(select(LadderRow.games)).scalar_one() + 1
     if before is not None:
         end = min(end, before)
-    # Games are numbered in the order of their ends, except where the clock was set back.
+    # Games are numbered in the order in which they ended, unless the clock was set back.
     if wanted.until is not None and wanted.until < date.max:
         end = min(end, _first_since(connection, _midnight(wanted.until + timedelta(days=1))) or end)
     first = 1 if wanted.since is None else _first_since(connection, _midnight(wanted.since)) or end
@@ -110,13 +110,13 @@ def _midnight(day: date) -> datetime:
 
 
 def _first_since(connection: Connection, moment: datetime) -> int | None:
-    """Return the number of the first game that ended at a time or later, or None."""
+    """Return the number of the first game that ended at or after a time, or None."""
     found = select(GameRow.number).where(GameRow.ended >= moment)
     return connection.execute(found.order_by(GameRow.ended, GameRow.number).limit(1)).scalar_one_or_none()
 
 
 def newest_of(connection: Connection, wanted: GameFilter, searched: range, limit: int) -> tuple[int, ...]:
-    """Return at most ``limit`` of the searched numbers whose games match, newest first."""
+    """Return the numbers of at most ``limit`` searched games that match, newest first."""
     found = select(GameRow.number).where(*_matching(connection, wanted, searched))
     return tuple(connection.execute(found.order_by(GameRow.number.desc()).limit(limit)).scalars())
 
@@ -130,7 +130,7 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
     *,
     after: Position | None,
 ) -> tuple[Position, ...]:
-    """Return at most ``limit`` positions of searched games that match and come after ``after``, in order.
+    """Return the positions of at most ``limit`` searched games that match and come after ``after``, in order.
 
     ``order`` must not be ``NEWEST``.
     """
@@ -159,9 +159,10 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
 
 
 def closest_since(connection: Connection, moment: datetime) -> int | None:
-    """Return the number of the closest game that ended after a time; among equally close ones, the latest.
+    """Return the number of the closest game that ended after a time, or None.
 
-    Only the latest ``DAY_WINDOW`` games are searched. Games with a disqualified bot don't count.
+    If several games are equally close, return the latest. Only the latest ``DAY_WINDOW`` games are searched.
+    Games with a disqualified bot don't count.
     """
     newest = select(LadderRow.games - DAY_WINDOW).scalar_subquery()
     unfair = _played_by(connection, BotRow.state == BotState.DISQUALIFIED)
@@ -172,7 +173,7 @@ def closest_since(connection: Connection, moment: datetime) -> int | None:
 
 
 def upset_chances(connection: Connection, numbers: Collection[int]) -> dict[int, float]:
-    """Return the chance of the unlikeliest stored upset in each of these games that has one."""
+    """Return the lowest chance of a stored upset in each of these games that has one."""
     upsets = HighlightRow.kind == HighlightKind.UPSET, HighlightRow.game_number.in_(numbers)
     rows = select(HighlightRow.game_number, func.min(HighlightRow.value).label("chance")).where(*upsets)
     found = connection.execute(rows.group_by(HighlightRow.game_number))

@@ -1,4 +1,4 @@
-"""Rated games, as lists and one by one. The cost of lists doesn't grow with the number of games."""
+"""Lists of rated games, and single games. The cost of a list doesn't grow with the number of games."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -66,10 +66,10 @@ class GameSeat:
         place: Place, from 1. Seats that the stand-in took over rank below the rest.
         faults: Number of faults.
         taken_over: Whether the stand-in played the seat to the end.
-        overall: The change of the overall rating; None in a game that doesn't count.
-        by_count: The change of the rating for this number of players; None as above.
+        overall: The change in the overall rating; None if the game doesn't count.
+        by_count: The change in the rating for this number of players; None as above.
         image: Id of the image, or the name of the bot's folder.
-        runtime: The isolation, such as `docker/runc`.
+        runtime: The sandbox's runtime, such as `docker/runc`.
         limits: The sandbox's limits, as text.
         trouble: Description of a sandbox error, or None.
     """
@@ -93,14 +93,15 @@ class GameSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameSummary:
-    """A line of the list of games."""
+    """An entry in a list of games."""
 
     game: str  # id
     number: int  # its place in the order of rating, from 1
     players: int
     ended: datetime  # UTC
     seats: tuple[SeatResult, ...]  # in seat order
-    margin: int | None  # points between first and second place; None if no two seats were played to the end
+    # Points between first and second place; None if fewer than two seats were played to the end.
+    margin: int | None
     behind: int | None  # points by which the winner trailed after two rounds; None if unknown
 
 
@@ -111,7 +112,7 @@ class SearchedGames:
     games: tuple[GameSummary, ...]
     positions: tuple[Position, ...]  # of the games; empty if they are in the order ``NEWEST``
     searched: range  # numbers of the searched games
-    older: bool  # whether older games may match as well
+    older: bool  # whether older games may match too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ class GameRepository(Repository):
     ) -> tuple[GameSummary, ...]:
         """Return at most ``limit`` games with numbers below ``before``, newest first.
 
-        ``bot`` limits them to a bot, and ``version`` to that version of it.
+        ``bot`` limits them to a bot, and ``version`` to one of its versions.
         """
         with self._transactions.read() as connection:
             wanted = _games().order_by(GameRow.number.desc()).limit(limit)
@@ -170,7 +171,7 @@ class GameRepository(Repository):
         limit: int,
         after: Position | None = None,
     ) -> SearchedGames:
-        """Return at most ``limit`` games that match, with a number smaller than ``before``.
+        """Return at most ``limit`` matching games with numbers below ``before``.
 
         At most ``WINDOW`` games are searched. In orders other than ``NEWEST``, games up to the position
         ``after`` are skipped.
@@ -192,16 +193,17 @@ class GameRepository(Repository):
             )
 
     def closest_since(self, moment: datetime) -> GameSummary | None:
-        """Return the game with the smallest margin of those that ended after a time, or None.
+        """Return the game with the smallest margin among those that ended after a time, or None.
 
-        If several games share it, returns the latest. Only the latest ``DAY_WINDOW`` games are searched.
+        If several games have that margin, return the latest. Only the latest ``DAY_WINDOW`` games are
+        searched.
         """
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)
             return None if number is None else by_number(connection, [number])[number]
 
     def upset_chances(self, numbers: Collection[int]) -> dict[int, float]:
-        """Return the predicted chances of the stored upsets in these games, by the games' numbers."""
+        """Return the predicted chances of the stored upsets in these games, keyed by game number."""
         with self._transactions.read() as connection:
             return upset_chances(connection, numbers)
 
@@ -251,7 +253,7 @@ class GameRepository(Repository):
 def last_games(version: int, limit: int, *columns: Any) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - as SQLAlchemy has it
     """Select columns of a version's last games and of its seats in them, newest first.
 
-    With the index, the search ends after these games. With another condition, the database might search all
+    The index lets the search end after these games. With any other condition, the database might search all
     games of the version.
     """
     return (
@@ -273,10 +275,10 @@ def seats_of(  # noqa: PLR0913 - one argument per filter
     before: int | None = None,
     faulty: bool = False,
 ) -> list[Row[Any]]:
-    """Return a bot's rows of ``game_seat``, with the versions' numbers, newest first.
+    """Return at most ``limit`` of a bot's rows of ``game_seat``, with version numbers, newest first.
 
-    They are from games with numbers smaller than ``before``. ``version`` limits them to that version, and
-    ``faulty`` to games in which the bot had a fault.
+    They are from games with numbers below ``before``. ``version`` limits them to that version, and ``faulty``
+    to games in which the bot had a fault.
     """
     versions = (
         select(BotVersionRow.id)
@@ -308,7 +310,7 @@ def seats_of(  # noqa: PLR0913 - one argument per filter
 
 
 def by_number(connection: Connection, numbers: Collection[int]) -> dict[int, GameSummary]:
-    """Return games by their numbers."""
+    """Return games, keyed by number."""
     found = _summaries(connection, connection.execute(_games().where(GameRow.number.in_(numbers))).all())
     return {game.number: game for game in found}
 
@@ -347,7 +349,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
 
 
 def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return the points between first and second place; None if no two seats were played to the end."""
+    """Return the points between first and second place; None if fewer than two were played to the end."""
     first: list[int] = [seat.points for seat in seats if seat.place == 1 and not seat.taken_over]
     others: list[int] = [seat.points for seat in seats if seat.place > 1 and not seat.taken_over]
     if len(first) > 1:

@@ -1,4 +1,4 @@
-"""The ranks that bots hold, recorded to notify the owners of bots that have been overtaken."""
+"""Records the ranks that bots hold, to notify the owners of bots that are overtaken."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,8 +24,8 @@ class HeldRanks(Repository):
         """Record new ranks, and notify the owners of active bots that lost theirs to another bot.
 
         ``standings`` is the overall leaderboard, best first. If a bot loses a rank within ``QUIET`` of its
-        last loss, the new loss is not recorded yet: the bot may regain the rank, or the loss is reported
-        later.
+        last loss, the new loss is not recorded yet. The bot may regain the rank; otherwise, the loss is
+        reported later.
         """
         ranks = {each.bot: each.rank for each in standings if each.entry.games}
         holders = {each.rank: each.bot for each in reversed(standings) if each.entry.games}
@@ -58,7 +58,7 @@ class HeldRanks(Repository):
                     notify_account(connection, account, Topic.OVERTAKEN, news)
 
     def lost(self, bot: str) -> News | None:
-        """Return the news of a bot's last lost rank, or None."""
+        """Return the news about the rank that a bot lost last, or None."""
         its = select(HeldRankRow.__table__).join(BotRow, BotRow.id == HeldRankRow.bot_id)
         with self._transactions.read() as connection:
             row = connection.execute(its.where(BotRow.name == bot)).one_or_none()

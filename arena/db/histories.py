@@ -34,7 +34,7 @@ class Opponent:
     bot: str  # the opponent's name
     version: int  # number of the opponent's active version
     rating: Rating  # the overall rating of that version
-    games: int  # rated games with both
+    games: int  # number of rated games with both
     ahead: int  # in how many of them the bot finished ahead of the opponent
     behind: int
     tied: int
@@ -50,7 +50,7 @@ class Meeting(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """A rating after some number of games."""
+    """A version's rating after a number of games."""
 
     games: int  # the version's games in this list so far
     ended: datetime | None  # end of the last one, UTC; None before the first
@@ -83,7 +83,7 @@ class RecordedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedGames:
-    """A filter for a bot's games; None doesn't filter."""
+    """A filter for a bot's games; None matches any."""
 
     version: int | None = None  # the bot's version number
     opponent: str | None = None  # name of another bot in the game
@@ -104,7 +104,7 @@ class FoundGames:
     """A page of games."""
 
     games: tuple[GameSummary, ...]  # newest first
-    older: int | None  # the next page has games with smaller numbers than this; None on the last page
+    older: int | None  # the next page has games with numbers below this; None on the last page
     # Number of games searched if the search stopped before the page was full; otherwise None.
     searched: int | None
 
@@ -116,14 +116,14 @@ _BATCH: Final = 200
 
 
 class Histories(Repository):
-    """Histories of bots, which are given by name. An unknown bot has empty histories."""
+    """Histories of bots, by name. An unknown bot has empty histories."""
 
     def opponents(
         self, bot: str, offset: int = 0, limit: int = 20, players: int = OVERALL
     ) -> tuple[Opponent, ...]:
         """Return a page of a bot's opponents, with ratings from one list.
 
-        The bots that it has met most often come first, whatever the number of players.
+        The bots that it has met most often come first, counting games with any number of players.
         """
         with self._transactions.read() as connection:
             rows = connection.execute(
@@ -140,7 +140,7 @@ class Histories(Repository):
             return tuple(from_row(Opponent, row, rating=Rating(row.mean, row.deviation)) for row in rows)
 
     def meetings(self, bots: Sequence[str]) -> dict[tuple[str, str], Meeting]:
-        """Return the records of these bots against each other, by name, without pairs that never met."""
+        """Return the records of these bots against each other, keyed by name. Omits pairs that never met."""
         own, other = aliased(BotRow), aliased(BotRow)
         wanted = (
             select(own.name, other.name, MeetingRow.games, MeetingRow.ahead, MeetingRow.tied)
@@ -181,7 +181,7 @@ class Histories(Repository):
             return tuple(curves)
 
     def games(self, bot: str, wanted: WantedGames, before: int | None = None, limit: int = 20) -> FoundGames:
-        """Return a page of a bot's games, newest first, with numbers smaller than ``before``."""
+        """Return a page of a bot's games with numbers below ``before``, newest first."""
         with self._transactions.read() as connection:
             max_rows = limit + 1 if wanted.all else MAX_SEARCHED
             rows = games.seats_of(
@@ -205,7 +205,10 @@ class Histories(Repository):
             )
 
     def records(self, bot: str, limit: int, *, faulty: bool = False) -> tuple[RecordedGame, ...]:
-        """Return a bot's last recorded games, optionally only those in which it had a fault."""
+        """Return the records of a bot's last ``limit`` games, except records that have been removed.
+
+        With ``faulty``, only games in which the bot had a fault count.
+        """
         with self._transactions.read() as connection:
             own = {row.game_number: row for row in games.seats_of(connection, bot, limit, faulty=faulty)}
             seats = connection.execute(
@@ -246,7 +249,7 @@ def _matches(row: Row[Any], wanted: WantedGames) -> bool:
 
 
 def _matching_numbers(connection: Connection, rows: Sequence[Row[Any]], wanted: WantedGames) -> Iterator[int]:
-    """Yield the numbers of the games whose players and opponents match the filter too."""
+    """Yield the numbers of the games that also match the filter's ``players`` and ``opponent``."""
     for first in range(0, len(rows), _BATCH):
         numbers = [row.game_number for row in rows[first : first + _BATCH]]
         if wanted.players is not None or wanted.opponent is not None:

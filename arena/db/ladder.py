@@ -3,8 +3,8 @@
 Events are numbered without gaps, under the lock on the row of ``ladder``. The ratings are the fold of the log
 without the games of disqualified bots.
 
-A rebuild spends nearly all of its time rating games. So first compute the ratings without the lock, with a
-rating function that caches its results; the rebuild under the lock then reuses them.
+A rebuild spends nearly all its time rating games. Therefore, first compute the ratings without the lock, with
+a rating function that caches its results. The rebuild under the lock then reuses these results.
 
     rate = cache(update)
     precompute_ratings(reading, disqualified(reading), rate)
@@ -62,7 +62,7 @@ class LadderRepository(Repository):
             return settings(connection)
 
     def news(self) -> News | None:
-        """Return the news of the last pause or of its end, or None if there was none."""
+        """Return the news about the last pause or its end, or None if there has been no pause."""
         with self._transactions.read() as connection:
             row = connection.execute(select(LadderRow.paused, LadderRow.paused_changed)).one()
         return row.paused_changed and ladder_changed(paused=row.paused, at=row.paused_changed)
@@ -96,7 +96,7 @@ class LadderRepository(Repository):
             return True
 
     def rebuild(self) -> Rebuilt:
-        """Fold the log from its beginning, compare, and replace what differs.
+        """Derive all rows from the log again, and replace those that differ.
 
         This takes about a millisecond per rated game; only its last part blocks other changes.
         """
@@ -155,7 +155,7 @@ def append(
     barred: frozenset[int],  # versions of disqualified bots; games with them are logged but change nothing
     rate: Rate = update_ratings,  # rates a game
 ) -> None:
-    """Write events and everything that follows from them. The caller has the ladder lock."""
+    """Write events and everything that follows from them. The caller must hold the ladder lock."""
     versions = _versions(log)
     fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
     changes = [row for logged in log for row in fold.apply(logged, barred, rate)]
@@ -181,7 +181,7 @@ def disqualified(connection: Connection) -> frozenset[int]:
 
 
 def load(connection: Connection, versions: Iterable[int]) -> dict[Key, Entry]:
-    """Return the versions' entries in every list."""
+    """Return the entries of these versions in all lists."""
     rows = connection.execute(select(RatingRow.__table__).where(RatingRow.version_id.in_(list(versions))))
     return {(row.version_id, row.players): entry(row._asdict()) for row in rows}
 
@@ -224,12 +224,12 @@ def _rating_row(key: Key, entry: Entry) -> Row:
 
 
 def is_faulty(faults: int, *, taken_over: bool) -> bool:
-    """Return True if a seat's game counts as faulty."""
+    """Return True if a game counts as faulty for a seat."""
     return faults > 0 or taken_over
 
 
 def _versions(log: Sequence[LoggedEvent]) -> set[int]:
-    """Return the versions whose entries the events need."""
+    """Return the versions whose entries are needed to apply the events."""
     versions: set[int] = set()
     for logged in log:
         match logged.event:
@@ -256,14 +256,14 @@ _BATCH = 1000
 
 
 def precompute_ratings(connection: Connection, barred: frozenset[int], rate: Rate) -> None:
-    """Fold the log as :func:`rebuild` will, to fill the cache of ``rate``; write nothing."""
+    """Fold the log only to fill the cache of ``rate``. Write nothing."""
     events = connection.execute(select(LadderRow.events)).scalar_one()
     fold = Fold(meetings=Meetings(bots_of(connection)))
     deque(_fold(connection, fold, events, barred, rate), maxlen=0)
 
 
 def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
-    """Fold the log from its beginning, compare, and replace what differs."""
+    """Derive all rows from the log again, and replace those that differ."""
     numbers = lock(connection)
     fold = Fold(meetings=Meetings(bots_of(connection)))
     others = 0
@@ -280,7 +280,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
-    """Fold the log into ``fold``; yield a condition for each part's stored changes, and the correct ones."""
+    """Fold the log in batches. For each, yield a condition on its stored changes, and the correct changes."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)

@@ -36,10 +36,10 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class LeaseTime:
-    """A moment by the leases' clock."""
+    """A time on the clock of leases."""
 
     seconds: float  # since an epoch that all users of this clock share
-    clock: str  # the clock's identity; a lease by another clock counts as expired
+    clock: str  # the clock's identity; a lease on another clock counts as expired
 
 
 LeaseClock = Callable[[Connection], LeaseTime]

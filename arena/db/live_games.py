@@ -54,7 +54,7 @@ class LiveGames(Repository):
     """The games that can be watched now."""
 
     def show(self, match: str, attempt: int, games: Sequence[WatchedGame]) -> bool:
-        """Store the disclosed part of games, unless a later round is stored already.
+        """Store the disclosed parts of games, except those that are no newer than the stored ones.
 
         Return False, and write nothing, if the attempt is no longer running.
         """

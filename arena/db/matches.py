@@ -20,8 +20,8 @@ from arena.rules import Rules
 class NewMatch:
     """A match to play: one table, one or more deals.
 
-    Raises ValueError for no deals, a repeated deal, a table not filled with different versions, or a seating
-    that leaves a bot out.
+    Raises ValueError if there are no deals, a deal is repeated, the table isn't filled with different
+    versions, or a seating leaves a bot out.
     """
 
     id: str  # at most 60 characters; its games are called `<id>-0`, `<id>-1`, …
@@ -181,7 +181,7 @@ def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) 
 
 
 def add_qualification(connection: Connection, new: NewQualification) -> None:
-    """Write the rows of a submission's match.
+    """Write the rows of a qualification match.
 
     Raises ValueError if a version doesn't exist, or the submission has no image.
     """
@@ -257,7 +257,7 @@ _SEED_BYTES: Final = 16
 
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
-    """Return an attempt's specification, with new seeds for deals already dealt; record all as dealt."""
+    """Replace the seeds of deals that were dealt before, and record all deals of the result as dealt."""
     dealt = _already_dealt(connection, spec.seeds)
     seeds = tuple(secrets.token_hex(_SEED_BYTES) if seed in dealt else seed for seed in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])
@@ -265,7 +265,7 @@ def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
 
 
 def discard_deals(connection: Connection) -> None:
-    """Mark the deals of all open rated matches as dealt: the arena that was backed up may deal them too."""
+    """Record the deals of all open rated matches as dealt: the arena that was backed up may deal them too."""
     rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
     specs = connection.execute(rated).scalars()
     seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}

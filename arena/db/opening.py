@@ -1,4 +1,4 @@
-"""Checks and migration when a database is opened, and checks while it is open."""
+"""Checks and migrates a database when it is opened, and checks it while it is open."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -32,17 +32,17 @@ VERSION_TABLE: Final = "kaiten_schema"
 """The table with the revision. Its name distinguishes Kaiten's databases from others that use alembic."""
 
 FIRST_REVISION: Final = "0100"
-"""The first of ``migrations/versions``. Revisions are four digits, each larger than the one before."""
+"""The first in ``migrations/versions``. Revisions are four-digit numbers in increasing order."""
 
 NEWEST_REVISION: Final = "0104"
-"""The revision that this program needs: the last of ``migrations/versions``."""
+"""The revision that this program needs: the last in ``migrations/versions``."""
 
 NO_UPGRADE: Final = "which predates the first release and can't be read or upgraded by this version"
 """Part of messages about tables older than the first revision."""
 
 
 def check_revision(connection: Connection, url: str) -> None:
-    """Check the tables within a transaction. Raises DatabaseChanged."""
+    """Check that the tables are at this program's revision. Raises DatabaseChanged."""
     found = _revision(connection)
     if found != NEWEST_REVISION:
         raise DatabaseChanged(
@@ -83,8 +83,8 @@ def _revision(connection: Connection) -> str | None:
 def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: bool) -> None:
     """Check a database and migrate it to the latest revision. Safe in several processes at the same time.
 
-    An empty database gets its tables in any case. Older tables change only with ``migrates``, and under the
-    coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
+    An empty database always gets its tables. Older tables are migrated only if ``migrates`` is True, under
+    the coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
     DatabaseTooOld or DatabaseUnavailable. Raises DatabaseDamaged if SQLite's integrity check fails or the
     file is not a database, and DatabaseOlder if it has older tables and ``migrates`` is False.
     """
@@ -152,7 +152,7 @@ def alembic_config(connection: Connection | None = None) -> "Config":
 
 
 def is_known(revision: str) -> bool:
-    """Return True if this program has the migration of a revision; otherwise a newer program made it."""
+    """Return True if this program has the migration to a revision. If not, a newer program made it."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - as above
 
     scripts = ScriptDirectory.from_config(alembic_config())

@@ -177,7 +177,7 @@ class People(Repository):
             audit.record(connection, entry)
 
     def rehash(self, account: int, old: str, new: str) -> bool:
-        """Replace a hash with another of the same password; return False if it has changed since."""
+        """Replace a password's hash with a new one; return False if the stored hash is no longer ``old``."""
         with self._transactions.write() as connection:
             changed = connection.execute(
                 update(AccountRow)
@@ -197,8 +197,8 @@ class People(Repository):
     ) -> None:
         """Delete an account: replace its name with a pseudonym on bots, in replays and in the audit log.
 
-        Its sessions, tokens and subscriptions are removed. Raises NameTaken; or CredentialsChanged if
-        ``password`` is not its hash.
+        Its sessions, tokens and subscriptions are removed. Raises NameTaken, or CredentialsChanged if
+        ``password`` is not its password hash.
         """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # first, as matches and submissions do: another order could deadlock
@@ -225,14 +225,14 @@ class People(Repository):
             return audit.last(connection, limit, account)
 
     def remove_visits(self, before: datetime | None) -> int:
-        """Remove users' audit entries before a time, and the oldest above the limit; return their number."""
+        """Remove users' audit entries before a time and the oldest beyond the limit; return their number."""
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 
     def count_attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
-        """Count an attempt against the limits in order; return the first exceeded one.
+        """Count an attempt against the limits in order; return the first that it exceeds.
 
-        The limits after the exceeded one don't count the attempt.
+        The limits after that one don't count the attempt.
         """
         with self._transactions.write() as connection:
             exceeded = (_count_attempt(connection, limit, now) for limit in limits)

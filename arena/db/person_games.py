@@ -21,7 +21,7 @@ from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules, View
 
 MAX_WAITING: Final = 40
-"""Maximum number of waiting games, of all visitors together."""
+"""Maximum number of waiting games of all visitors together."""
 
 _IS_WAITING: Final = PersonGameRow.state == PersonGameState.WAITING
 _IS_PLAYING: Final = PersonGameRow.state == PersonGameState.PLAYING
@@ -33,7 +33,7 @@ class NewPersonGame:
     """A game to add."""
 
     id: str  # secret, because it is the game's URL
-    visitor: str  # digest of the cookie of the visitor who plays it
+    visitor: str  # digest of the visitor's cookie
     account: int | None  # the person's account
     rules: Rules
     opponents: tuple[int, ...]  # ids of versions, in the order of the other seats
@@ -162,7 +162,7 @@ class PersonGames(Repository):
         self._change(PersonGameRow.id == id_, _IS_OPEN, seen=at)
 
     def choose(self, id_: str, choice: ChosenMove, at: datetime) -> bool:
-        """Store a legal choice for the open decision; return False if that decision isn't open."""
+        """Store a choice, which must be legal; return False if its decision isn't open."""
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.asked, PersonGameRow.chosen)
@@ -186,7 +186,7 @@ class PersonGames(Repository):
         self._close(PersonGameRow.id == id_, PersonGameState.LEFT, at)
 
     def end_abandoned(self, since: datetime, at: datetime) -> None:
-        """End the open games whose person was last seen before ``since``."""
+        """End the open games whose players were last seen before ``since``."""
         self._close(PersonGameRow.seen < since, PersonGameState.LEFT, at)
 
     def interrupt(self, at: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Rated games in bulk, without anything that may change."""
+"""Rated games in bulk, without any data that may change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,7 @@ class PublicGames(Repository):
     """The rated games that still have a replay. All rated games are public; unrated games never are."""
 
     def first_ended(self, since: datetime, after: int) -> datetime | None:
-        """Return the earliest end, from ``since`` on, of a game with a larger number than ``after``."""
+        """Return the earliest end, not before ``since``, of a game with a number above ``after``, or None."""
         with self._transactions.read() as connection:
             return connection.execute(
                 select(GameRow.ended)
@@ -35,9 +35,9 @@ class PublicGames(Repository):
             ).scalar_one_or_none()
 
     def numbers(self, start: datetime, end: datetime) -> tuple[int, int]:
-        """Return the smallest and largest number of games that ended from ``start`` (inclusive) to ``end``.
+        """Return the lowest and highest numbers among games that ended from ``start`` on and before ``end``.
 
-        At least one game must have ended in that time.
+        There must be at least one such game.
         """
         ended = GameRow.ended
         with self._transactions.read() as connection:

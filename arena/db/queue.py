@@ -1,4 +1,4 @@
-"""The queue of matches, and the quarantine of those that failed too often because of arena faults.
+"""The queue of matches, and the quarantine of those that failed too often.
 
 The database is the only queue: a match has a row before it is played.
 """
@@ -52,7 +52,7 @@ class OpenMatch:
     players: int
     deals: int  # number of games
     started: datetime  # UTC
-    worker: str  # its name; empty if an earlier version, which recorded no names, claimed the match
+    worker: str  # its name; empty if the match was claimed by a version that recorded no names
     coordinator: str  # the id of an installation; empty as above
     seats: tuple[tuple[str, int | None], ...]  # (bot, version); version is None for a submission
 
@@ -118,7 +118,7 @@ class MatchQueue(Repository):
             return count(connection, MatchRow, text(QUARANTINED))
 
     def quarantine(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
-        """Return the quarantined matches, latest first; all without a limit."""
+        """Return the quarantined matches, latest first, or all of them if ``limit`` is None."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(MatchRow.id.label("match"), MatchRow.kind, MatchRow.reason)
@@ -188,9 +188,10 @@ def next_of(
     house_only: bool = False,  # skip matches with third-party bots
     without: Collection[str] = (),  # ids of matches to skip
 ) -> str | None:
-    """Lock the next match and return its id, or None; matches that others have locked are skipped.
+    """Lock the next match and return its id, or None. Matches that others have locked are skipped.
 
-    Qualifications come first, then matches that a new bot is waiting for, then the rest, each by number.
+    Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is in the
+    order of numbers.
     Matches of a challenge run one after another.
     """
     wanted = _playable(runtime, house_only=house_only, without=without)

@@ -1,4 +1,4 @@
-"""Quotas of authors, and the checks of a new submission against them."""
+"""Authors' quotas, and the checks of new submissions against them."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -72,7 +72,7 @@ def quota_of(connection: Connection, account: int) -> AccountQuota:
 
 
 def of_author(connection: Connection, account: int | None, usual: Quota) -> Quota:
-    """Return an author's quota; without an account, it is the default."""
+    """Return an author's quota. Authors without an account have the default quota."""
     if account is None:
         return usual
     own = quota_of(connection, account)
@@ -87,7 +87,7 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
     """Check that no version or open submission of the bot has the same file.
 
     A rejected file may be sent again, as may the file of a version whose image was removed. While a file is
-    being checked, it may also be submitted. Raises SameContent, which names the version or the submission.
+    being checked, it may also be submitted. Raises SameContent with the version or submission in its message.
     """
     bot = new.bot
     if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
@@ -108,7 +108,7 @@ def same_image(connection: Connection, bot: str, source: str) -> str | None:
 
 
 def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str | None:
-    """Return the active one of these versions, or otherwise the newest, with its state in words."""
+    """Describe the active one of these versions, or else the newest. Return None if there are none."""
     rows: Any = connection.execute(
         select(BotVersionRow.number, BotRow.playing, BotRow.state)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
@@ -131,7 +131,7 @@ def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str
 _DAY: Final = timedelta(days=1)
 
 MAX_IN_PROGRESS: Final = 8
-"""Maximum number of unfinished submissions and checks per author: a few authors must not fill the queue."""
+"""Maximum number of open submissions and checks per author, so that a few authors can't fill the queue."""
 
 
 def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
@@ -195,7 +195,7 @@ def forget_all_of(connection: Connection, account: int) -> None:
 def allowance_of(
     connection: Connection, author: str, account: int | None, quota: Quota, now: datetime
 ) -> UploadAllowance:
-    """Return the uploads that an author may send now."""
+    """Return an author's used and allowed uploads."""
     own = of_author(connection, account, quota)
     return UploadAllowance(
         sent=sum(_sent_within_a_day(connection, author, account, now, check_only=False)),
@@ -232,7 +232,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
 def _sent_within_a_day(
     connection: Connection, author: str, account: int | None, now: datetime, *, check_only: bool
 ) -> tuple[int, int]:
-    """Return the numbers of an author's finished uploads (submissions or checks) and unfinished ones."""
+    """Return how many uploads of an author (submissions or checks) are finished, and how many are not."""
     finished = count(
         connection,
         SubmissionRow,
@@ -272,7 +272,7 @@ def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: in
 
 
 def _bot_names(connection: Connection, author: str, account: int | None) -> set[str]:
-    """Return the names of an author's bots, including open submissions."""
+    """Return the names of an author's bots, including those of open submissions."""
     bots = select(BotRow.name).where(BotRow.author == author, ~BotRow.house)
     sent = select(SubmissionRow.bot).where(_is_by(author, account), text(IS_OPEN))
     return {*connection.execute(bots).scalars(), *connection.execute(sent).scalars()}

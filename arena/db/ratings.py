@@ -1,4 +1,4 @@
-"""Ratings as they are read: the leaderboards, and the candidates of matchmaking.
+"""Reads ratings, for leaderboards and for matchmaking.
 
 The cost of a query doesn't grow with the number of games.
 """
@@ -157,7 +157,7 @@ class RatingRepository(Repository):
         return {version: micros for version, micros in found.items() if micros is not None}
 
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
-        """Return every active bot's active version for matchmaking, by id.
+        """Return every active bot's active version for matchmaking, in the order of ids.
 
         Bots of deleted accounts and house bots whose source is missing are left out. With ``house_only``,
         third-party bots and queued matches with such bots are left out too.
@@ -220,7 +220,7 @@ def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | No
 
 
 def _queued_games(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:
-    """Return the numbers of games in open rated matches, by version and number of players."""
+    """Return the number of games in open rated matches, by version and number of players."""
     rows = connection.execute(
         select(MatchSeatRow.version_id, MatchRow.players, func.sum(MatchRow.deals).label("games"))
         .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)

@@ -46,7 +46,7 @@ def _json_text(name: str) -> str:
 
 
 class Results:
-    """Records results of matches. Unlike a repository, it checks the tables' revision first."""
+    """Records results of matches. Unlike repositories, it first checks the revision of the tables."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -213,6 +213,6 @@ def _game_played(game: FinishedGame, versions: tuple[int, ...], finished: Finish
 
 
 def _median_time(game: FinishedGame, seat: int) -> int | None:
-    """Return the median time of a seat's decisions, in microseconds."""
+    """Return the median time of a seat's decisions in microseconds, or None."""
     decisions = (step[seat] for step in game.record.steps)
     return game_time(decision.millis for decision in decisions if decision is not None)

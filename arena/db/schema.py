@@ -5,8 +5,7 @@
         ├─< game_seat >──────────  game ── rating_event ─< rating_change
         └─< rating               highlight ─┘  ladder (one row: settings, the last numbers)
 
-Other tables store bots, accounts, submissions, card statistics, bots' histories, live games and workers;
-``deal`` and ``host_report`` refer to no others.
+Other tables store bots, accounts, submissions, card statistics, bots' histories, live games and workers.
 
 ``rating_event`` is the ladder's append-only log, ``rating_change`` the effects of each event, and ``rating``
 the current fold of the log. Assigning a number to a match, a game or an event requires the lock on the row of
@@ -107,7 +106,7 @@ REPLAYS = "replays AND kind = 'rated'"
 
 
 def _partial_index(rows: str, name: str, *columns: str) -> Index:
-    """Return an index of the rows that meet a condition."""
+    """Return an index of the rows that meet the condition ``rows``."""
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 
@@ -119,7 +118,7 @@ class EventKind(StrEnum):
 
 
 class Base(DeclarativeBase):
-    """All tables."""
+    """The base class of all tables."""
 
     metadata = MetaData(
         naming_convention={
@@ -135,10 +134,10 @@ class Base(DeclarativeBase):
 class LadderRow(Base):
     """One row: the settings, the last numbers assigned, and the lock for assigning the next.
 
-    ``revision`` rises with every change that a leaderboard shows. ``players`` are the numbers of players per
-    table, ``deals`` the deals per match, ``start_millis`` to ``bank_millis`` the clock, ``cpus`` to
-    ``tmp_mib`` the limits of a bot. While it is ``paused``, no matches are drawn;
-    ``paused_changed`` is when an operator last paused or resumed it, or None.
+    ``revision`` increases with every change that a leaderboard shows. ``players`` are the numbers of players
+    per table, and ``deals`` is the number of deals per match. ``start_millis`` to ``bank_millis`` are the
+    clock, and ``cpus`` to ``tmp_mib`` the limits of a bot. While the ladder is ``paused``, no matches are
+    drawn. ``paused_changed`` is when an operator last paused or resumed it, or None.
     """
 
     __tablename__ = "ladder"
@@ -162,7 +161,7 @@ class LadderRow(Base):
 
 
 class HostReportRow(Base):
-    """A host's sandbox controls, as JSON; ``accepted`` are the missing ones that its operator accepted."""
+    """A report on a host's sandbox controls, as JSON. Those in ``accepted`` may be missing."""
 
     __tablename__ = "host_report"
 
@@ -184,7 +183,7 @@ class DealRow(Base):
 class MatchRow(Base):
     """A match. ``number`` is its position among all matches.
 
-    ``attempt`` counts claims and is the fencing token for late results; ``voids`` counts arena faults,
+    ``attempt`` counts claims and is the fencing token against late results; ``voids`` counts arena faults,
     ``losses`` lost workers and coordinators. The lowest ``precedence`` is played first; a challenge's matches
     run one at a time. A running match was claimed by ``coordinator`` and is being played by ``worker``; its
     lease ends at ``leased_until`` by ``lease_clock``. ``logs`` and ``replays`` say whether these still exist
@@ -235,8 +234,8 @@ class MatchRow(Base):
 class MatchSeatRow(Base):
     """A participant in a match: a version or a submission. Report and stderr are written at the end.
 
-    ``seat`` is the index in the match; in games of a rated match, the seats may differ. ``report`` is the
-    JSON of a SeatReport without ``stderr``, which is private to the owner.
+    ``seat`` is the index in the match; the seats in its games may differ. ``report`` is the JSON of a
+    SeatReport without ``stderr``, which is private to the owner.
     """
 
     __tablename__ = "match_seat"
@@ -286,7 +285,7 @@ class AnalysisRow(Base):
 
 
 class CostlyDecisionRow(Base):
-    """An inaccuracy or blunder of a version, by the game's analysis; cards are names of kinds, as JSON."""
+    """A version's inaccuracy or blunder according to an analysis. ``played`` and ``best`` name the cards."""
 
     __tablename__ = "costly_decision"
     __table_args__ = (Index("ix_costly_decision_version", "version_id", "game_number"), WITHOUT_ROWID)
@@ -303,7 +302,7 @@ class CostlyDecisionRow(Base):
 
 
 class PuzzleRow(Base):
-    """The puzzle of a day, UTC (`2026-11-23`): a decision of a seat. ``merit`` is its quality."""
+    """The puzzle of a UTC day (`2026-11-23`): a decision of a seat. ``merit`` is the puzzle's quality."""
 
     __tablename__ = "puzzle"
 
@@ -318,7 +317,7 @@ class PuzzleRow(Base):
 class GameSeatRow(Base):
     """A seat's result.
 
-    ``median_micros`` is the median time of its decisions; None if it never answered. ``after_two`` has its
+    ``median_micros`` is the median time of its decisions; None if it never answered. ``after_two`` is its
     points after two rounds; None for games recorded before revision 0101.
     """
 
@@ -343,7 +342,7 @@ class GameSeatRow(Base):
 
 
 class RatingEventRow(Base):
-    """An event in the ladder's log: the start of a version (perhaps from ``previous_id``), or a game."""
+    """An event in the ladder's log: a game, or a version's start, perhaps as successor to ``previous_id``."""
 
     __tablename__ = "rating_event"
     __table_args__ = (
@@ -382,7 +381,7 @@ class RatingChangeRow(Base):
 class RatingRow(Base):
     """The current rating of a version in one list, with the sums for the leaderboard.
 
-    ``mean`` and ``deviation`` are the rating's. ``times`` and ``closings`` are fields of
+    ``mean`` and ``deviation`` are those of the rating. ``times`` and ``closings`` are fields of
     :class:`arena.ladder.rating_log.Entry`, as JSON.
     """
 
@@ -435,13 +434,13 @@ class ChallengeRow(Base):
 
 
 class PersonGameRow(Base):
-    """A game that a person plays against bots, unrated.
+    """An unrated game of a person against bots.
 
     ``visitor`` is the digest of the visitor's cookie; ``account_id`` the person's account, or None.
     ``rules``, ``asked`` (the view of the person's latest decision) and ``chosen`` (their choice in it) are
     JSON. ``opponents`` are ids of versions in the order of their seats. ``state`` is a
-    :class:`PersonGameState`. ``replay`` is empty until the game is over, and ``analysis`` may follow;
-    ``trouble`` says why it failed.
+    :class:`PersonGameState`. ``replay`` is empty until the game is over; ``analysis`` may be added later.
+    ``trouble`` says why the game failed.
     """
 
     __tablename__ = "person_game"
@@ -532,7 +531,7 @@ PLAYS: Final = (BotVersionRow.bot_id == BotRow.id) & (BotVersionRow.number == Bo
 class AccountRow(Base):
     """An account. ``key`` is the name in lower case. A deleted account has a pseudonym and no password.
 
-    The three quotas are None if the arena's defaults apply.
+    A quota is None if the arena's default applies.
     """
 
     __tablename__ = "account"
@@ -587,8 +586,9 @@ class SubscriptionRow(Base):
     """An address for an account's notifications: a `webhook` or `mail` (``kind``).
 
     ``secret`` signs a webhook's requests, or is in the links of an email. Without ``confirmed``, an email
-    address gets only the request to confirm it. After ``failures`` in a row, the first at ``failing_since``,
-    the next attempt is at ``due``; ``trouble`` is the last failure's reason. After ``off``, nothing is sent.
+    address gets only the request to confirm it. ``failures`` is the number of failures in a row, the first of
+    them at ``failing_since``; ``trouble`` is the reason for the last. The next attempt is not before ``due``.
+    After ``off``, nothing is sent.
     """
 
     __tablename__ = "subscription"
@@ -627,7 +627,7 @@ class NoticeRow(Base):
 class HeldRankRow(Base):
     """The overall rank of a bot, recorded to notify its owner when it is overtaken.
 
-    At ``lost_at`` it last lost the rank ``lost`` to the bot named ``lost_to``.
+    At ``lost_at``, it last lost a rank: ``lost``, to the bot named ``lost_to``.
     """
 
     __tablename__ = "held_rank"
@@ -640,7 +640,7 @@ class HeldRankRow(Base):
 
 
 class InvitationRow(Base):
-    """An invitation for one person to register once."""
+    """An invitation to register one account."""
 
     __tablename__ = "invitation"
 
@@ -683,7 +683,7 @@ IS_OPEN = "stage IN ('received', 'inspected', 'qualifying')"
 
 
 class UploadRow(Base):
-    """An upload that has not become a submission: in progress or aborted."""
+    """An upload that is in progress or was aborted."""
 
     __tablename__ = "upload"
 

@@ -128,7 +128,7 @@ class SubmissionRepository(Repository):
             return tuple(map(_known, connection.execute(wanted)))
 
     def games(self, id_: str) -> tuple[QualificationGame, ...]:
-        """Return a submission's games in order, including those still to play."""
+        """Return a submission's games in order, including those not yet played."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(
@@ -281,8 +281,8 @@ def rename(connection: Connection, account: int, name: str, pseudonym: str, at: 
 
 
 def renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - SQLAlchemy expressions
-    """Return a replay with another name for an author, in SQL, because there may be thousands of replays."""
-    # Names have only letters, digits, - and _, so the text can match nothing but this field.
+    """Return SQL that replaces an author's name in replays, because there may be thousands of replays."""
+    # Names contain only letters, digits, - and _, so the text can match only this field.
     return func.replace(replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
 
 
@@ -320,7 +320,6 @@ def _notify(
     version: int | None = None,
     cause: Cause | None = None,
 ) -> None:
-    """Notify the author of the outcome."""
     news = submission_done(row.bot, row.id, at, check_only=row.check_only, version=version, cause=cause)
     subscriptions.notify_account(connection, row.account_id, Topic.SUBMISSION, news)
 

@@ -157,7 +157,7 @@ class Subscriptions(Repository):
     def test(self, account: int, subscription: int, news: News) -> KnownSubscription | None:
         """Queue a test, and switch the subscription on again.
 
-        Return None if the account has no such subscription. An unconfirmed subscription gets no test.
+        Return None if the account has no such subscription. An unconfirmed subscription is left unchanged.
         """
         with self._transactions.write() as connection:
             if not _lock(connection, account, subscription):
