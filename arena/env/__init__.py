@@ -4,7 +4,7 @@
     env = parallel_env(Rules(players=3))            # PettingZoo: all seats learn
     batch = Batch(rules, shuffled(rules, 4096, rng))  # NumPy: 4096 games in parallel
 
-All three show decisions and take actions in the form of :mod:`arena.sdk.spaces`, which a bot can import too.
+All three encode decisions and actions in the format of :mod:`arena.sdk.spaces`, which bots can use too.
 Requires the extra ``env``.
 """
 

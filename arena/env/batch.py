@@ -31,7 +31,7 @@ from arena.sdk.spaces import KINDS, PLAIN, SECONDS, Mask, Numbers, Whole, action
 Counts = NDArray[np.int8]
 
 _WIDTH: Final = KINDS + 1
-"""Size of an array of counts. A card is counted at the index of its number; index 0 stays empty."""
+"""Size of an array of counts. Each card is counted at the index equal to its number; index 0 is unused."""
 
 _POINTS: Final = np.zeros(_WIDTH, dtype=np.int16)
 for _card, _points in NIGIRI_POINTS.items():
@@ -52,7 +52,7 @@ class Batch:
     """Games with the same rules, all in the same turn."""
 
     def __init__(self, rules: Rules, decks: Counts) -> None:
-        """Deal the first round. ``decks`` are as from :func:`shuffled`."""
+        """Deal the first round. ``decks`` has the shape ``[games, cards]``, as from :func:`shuffled`."""
         self.rules = rules
         self.games = games = len(decks)
         self.round = 0  # from 1
@@ -61,7 +61,7 @@ class Batch:
         players, participants = rules.players, rules.participants
         self._decks = decks
         self._rows = np.arange(games * players)  # index of each seat's hand among all hands
-        # Index of each seat's table among all tables. With a dummy each game has one more table.
+        # Index of each seat's table among all tables. With a dummy, each game has one more table.
         self._tables_of = (self._rows // players) * participants + self._rows % players
         self._hands = np.zeros((games, players, _WIDTH), dtype=np.int8)
         self._tables = np.zeros((games, participants, _WIDTH), dtype=np.int8)
@@ -101,7 +101,7 @@ class Batch:
 
     @property
     def rewards(self) -> NDArray[np.float64]:
-        """Return the share of opponents that each seat beat, minus the share that beat it.
+        """The share of opponents that each seat beat minus the share that beat it.
 
         The shape is ``[games, players]``; the values are from -1 to 1.
 
@@ -148,7 +148,7 @@ class Batch:
         mask = np.zeros((self.games, players, SECONDS, PLAIN), dtype=np.bool_)
         other = 1 - self.controller
         mask[:, other, 0] = plain[:, other]
-        # The dummy's card must be left in the hand.
+        # The dummy's card must still be in the hand after the seat's own cards have left it.
         left = self._hands[:, self.controller, None, 1:] - _USED[None]
         mask[:, self.controller, 1:] = (plain[:, self.controller, :, None] & (left > 0)).transpose(0, 2, 1)
         return mask.reshape(self.games, players, action_count(self.rules))
@@ -176,7 +176,7 @@ class Batch:
         seen[..., start : start + KINDS] = unseen[..., 1:]
         start += KINDS
         for number in range(rules.participants):
-            # Seats are counted upwards from the observing seat. For both seats, the dummy comes last.
+            # Seats are counted upwards from the observing seat. The dummy comes last.
             who = (np.arange(players) + number) % players if number < players else [players] * players
             seen[..., start : start + KINDS] = self._tables[:, who, 1:]
             start += KINDS
@@ -186,7 +186,7 @@ class Batch:
         return seen
 
     def step(self, actions: NDArray[np.integer]) -> None:
-        """Play a turn of all games, and any automatic turn after it.
+        """Play a turn in all games, and any automatic turn after it.
 
         ``actions`` is ``[games, players]``; those of seats that aren't asked are ignored. Raises ValueError,
         and changes nothing, if the games are over, the shape is wrong, or an action is illegal.
@@ -286,7 +286,7 @@ class Batch:
         self.over = True
         self.scores += _puddings(self.puddings)
         players = self.rules.players
-        # No player has 100 puddings, so one number gives the order.
+        # No player has 100 puddings, so a single number determines the order.
         ranks = self.scores[:, :players].astype(np.int32) * 100 + self.puddings[:, :players]
         self._places = (1 + (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)).astype(np.int16)
 
@@ -326,7 +326,7 @@ def _soy_sauce(tables: Numbers) -> Numbers:
 def _puddings(puddings: Numbers) -> Numbers:
     most, fewest = puddings.max(axis=1, keepdims=True), puddings.min(axis=1, keepdims=True)
     points = np.where(puddings == most, PUDDING_POINTS // (puddings == most).sum(axis=1, keepdims=True), 0)
-    if puddings.shape[1] > 2:  # noqa: PLR2004 - with two participants nobody loses points
+    if puddings.shape[1] > 2:  # noqa: PLR2004 - with two participants, nobody loses points
         points -= np.where(
             puddings == fewest, PUDDING_POINTS // (puddings == fewest).sum(axis=1, keepdims=True), 0
         )

@@ -1,7 +1,7 @@
-"""The game as PettingZoo and Gymnasium environments, over :mod:`arena.rules`.
+"""The game as PettingZoo and Gymnasium environments, built on :mod:`arena.rules`.
 
 An observation is a dictionary: ``observation`` is the array of :mod:`arena.sdk.spaces`; ``action_mask`` has 1
-for each legal action. The only reward comes at the end: the share of opponents that the seat beat, minus the
+for each legal action. The only reward comes at the end: the share of opponents that the seat beat minus the
 share that beat it, from -1 to 1.
 """
 
@@ -41,7 +41,7 @@ def observation_space(rules: Rules) -> Dict:
 
 
 class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
-    """All seats choose at the same time. Agents are ``seat_0``, ``seat_1`` and so on."""
+    """All seats choose at the same time. The agents are ``seat_0``, ``seat_1`` and so on."""
 
     metadata: ClassVar[dict[str, Any]] = {"name": "sushi_go_v0", "render_modes": []}
     render_mode = None
@@ -116,7 +116,7 @@ def env(rules: Rules) -> AECEnv:
 class AgainstBots(gymnasium.Env[Any, Any]):
     """One learner against bots, in a random seat for each game.
 
-    ``opponents`` are house bots by name, Python files of bots, or ``choose`` functions. Without ``rules``
+    ``opponents`` are house bots by name, Python files of bots, or ``choose`` functions. Without ``rules``,
     they play the basic game. Raises ValueError if there is no such bot, or if their number doesn't fit the
     rules.
     """
@@ -180,7 +180,7 @@ class AgainstBots(gymnasium.Env[Any, Any]):
 
 
 def observation(state: State, seat: int) -> Observation:
-    """Return what a seat sees and may do. At the end of the game nothing is legal."""
+    """Return what a seat sees and may do. At the end of the game, no action is legal."""
     shown = seen(state, seat)
     mask = np.zeros(action_count(state.rules), dtype=np.bool_) if state.over else legal_actions(shown)
     return {"observation": observe(shown), "action_mask": mask.astype(np.int8)}

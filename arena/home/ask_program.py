@@ -1,7 +1,7 @@
 """Requests decisions in recorded games from a program. Whatever it answers, the games continue as recorded.
 
-The program runs as in the ladder's process runtime and talks to the referee's own seat server. The events
-come from the referee's own table, which plays the recorded moves and not the program's answers.
+The program runs in the arena's process runtime and talks to the referee's own server. Its events come from
+the referee's own table, on which the recorded moves are played instead of the program's answers.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class GameToAsk(NamedTuple):
     """A game, complete or up to a decision, and the seat to ask."""
 
     rules: Rules
-    seed: str  # 32 hexadecimal digits; the deck follows from it
+    seed: str  # 32 hexadecimal digits; determines the deck
     seat: int
     # The joint moves in order, each with one entry per seat, None for a seat that wasn't asked.
     moves: tuple[tuple[Move | None, ...], ...]
@@ -57,11 +57,11 @@ class Reply:
 
     game: int  # number of the recorded game
     view: View
-    move: Move | None  # None if it gave none
+    move: Move | None  # None if there was none
     millis: float  # wall-clock time
     fault: Fault | None
     trouble: str | None  # describes the fault
-    nonce: bool  # whether it sent the request's nonce back
+    nonce: bool  # whether it contained the request's nonce
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +77,10 @@ class ProgramRun:
 def ask_program(
     bot: HomeBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock | None = None
 ) -> ProgramRun:
-    """Request every decision of a bot's seat in some games, one after the other.
+    """Request every decision of the bot's seat in these games, one after another.
 
-    Stops if the bot is lost: its process ended, it disconnected, or it didn't answer in time. Raises
-    BotUnloadable if it didn't send Hello, OSError if its socket or process can't be created, or
+    Stops if the bot is lost: its process ends, it disconnects, or it doesn't answer in time. Raises
+    BotUnloadable if it doesn't send Hello, OSError if its socket or process can't be created, or
     RuntimeFailure if its process can't be started.
     """
     return asyncio.run(_ask_program(bot, games, on_reply, clock or Clock()))
@@ -89,7 +89,7 @@ def ask_program(
 def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
     """Return a bot's answer to the decision that follows a partly recorded game.
 
-    Raises BotUnloadable if it didn't send Hello, or OSError if its socket or process can't be created.
+    Raises BotUnloadable if it doesn't send Hello, or OSError if its socket or process can't be created.
     """
     replies: list[Reply] = []
     done = ask_program(bot, (game,), replies.append)
@@ -116,7 +116,7 @@ async def _ask_program(
                 lost = await _ask_all(games, player, queue, clock, on_reply)
             finally:
                 await player.close()
-                # After MatchEnd the bot gets a moment to exit.
+                # After MatchEnd, the bot gets a moment to exit.
                 left, _ = await asyncio.wait([ending], timeout=_LEAVE_SECONDS)
                 await asyncio.to_thread(sandbox.remove)
                 code = await ending
@@ -144,18 +144,18 @@ class _MessageQueue:
         self._arrived.put_nowait(lost)
 
     def failed(self, error: Exception) -> None:
-        """Queue an error of the receiving code."""
+        """Queue an error in the receiving code."""
         self._arrived.put_nowait(error)
 
     def ended(self, why: str) -> None:
-        """Queue the end of a process that didn't send Hello. After Hello, the end of the stream is enough."""
+        """Queue the end of a process that didn't send Hello. After Hello, its stream reports the end."""
         if not self._greeted:
             self.lost(0, Lost(Fault.CRASH, why))
 
     async def next(self, seconds: float) -> Hello | Lost | Sequence[PlayerAnswer]:
         """Return the next message.
 
-        Raises TimeoutError if none arrives in time, or any error of the receiving code.
+        Raises TimeoutError if none arrives in time, or any error in the receiving code.
         """
         async with asyncio.timeout(seconds):
             message = await self._arrived.get()
@@ -209,7 +209,7 @@ def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[SeatMessa
 
 
 class _RecordedTable:
-    """A recorded game on the referee's own table: one seat's events, in portions up to each decision."""
+    """A recorded game on the referee's own table, which collects one seat's events up to each decision."""
 
     def __init__(self, number: int, game: GameToAsk, clock: Clock) -> None:
         self._number = number
@@ -240,7 +240,7 @@ class _RecordedTable:
 
 
 async def _reply(queue: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:
-    """Wait for an answer. Return it, and the reason if the connection to the bot was lost, else None."""
+    """Wait for an answer. Return it, and why the connection to the bot was lost, or None."""
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
     answer, fault, trouble, lost = None, None, None, None

@@ -32,7 +32,7 @@ class HomeBot:
     word: str  # how to specify it on a command line
     author: str  # `house` or `local`
     file: Path | None  # its source file, or None for a command
-    # The command that starts it as a program, which finds its referee in `ARENA_REFEREE`.
+    # The command that starts it as a program. `ARENA_REFEREE` gives the program the referee's address.
     command: tuple[str, ...]
     language: Language | None  # of the file, or None for a command
 
@@ -43,7 +43,7 @@ class HomeBot:
 
 
 def find_bot(word: str) -> HomeBot:
-    """Return a bot by name: a source file, a folder with one, a program, or a house bot.
+    """Return the bot that a word specifies: a source file, a folder with one, a program, or a house bot.
 
     Raises UnusableBot if there is no such bot, or its language can't be run here.
     """
@@ -73,7 +73,7 @@ def bot_of_command(line: str) -> HomeBot:
         raise UnusableBot(f"the command {line!r} can't be parsed ({error}): check its quotes") from error
     if not words:
         raise UnusableBot("--bot needs a command, such as --bot './a.out'")
-    # `arena` itself may be missing from the path.
+    # The folder of `arena` itself may not be in PATH.
     program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
     if program is None:
         raise UnusableBot(
@@ -112,7 +112,7 @@ def bots_in(folder: Path) -> tuple[HomeBot, ...]:
 
 
 def digest_of(bot: HomeBot) -> str:
-    """Return a hash of a bot's file or, if the bot is a folder, of the folder.
+    """Return a hash of a bot's file, of its folder, or of its command and the files named in it.
 
     Raises UnusableBot if a file can't be read.
     """

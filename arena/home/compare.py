@@ -1,7 +1,7 @@
 """Compares two bots: plans paired games and evaluates them. Pure, except for reading results.
 
-Every deal is played twice, and the two bots swap seats in the second game. Without a field they share the
-table and sit alternately. With a field they don't meet: each plays from the same seat against the same
+Every deal is played twice, and the two bots swap seats in the second game. Without a field, they share the
+table and sit alternately. With a field, they don't meet: each plays in the same seat against the same
 opponents.
 """
 
@@ -36,7 +36,7 @@ class Comparison:
     format: str = RESULTS_FORMAT
     bots: tuple[str, ...]  # names: the bot to test, the bot to beat, then the field
     digests: tuple[str, ...]  # a hash of each bot's code
-    tables: tuple[Variant, ...]  # the variants to play, one deal each in turn
+    tables: tuple[Variant, ...]  # the variants to play, in turn, one deal each
     seed: int
     effect: float
     error: float
@@ -47,7 +47,7 @@ class Comparison:
         return Hypotheses(effect=self.effect, error=self.error)
 
     def games(self, first: int, last: int) -> Iterator[HomeGame]:
-        """Yield both games of the deals from ``first`` up to but not including ``last``."""
+        """Yield both games of each deal from ``first`` up to but not including ``last``."""
         rules = [table.as_rules for table in self.tables]
         for deal in range(first, last):
             for half, bots in enumerate(self._seatings(rules[deal % len(rules)], deal)):

@@ -1,4 +1,4 @@
-"""Conformance tests of programs: recorded games of every variant, and findings about the answers."""
+"""Conformance tests for programs: recorded games of every variant, and findings about the answers."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -85,7 +85,7 @@ def _random_game(rules: Rules, number: int) -> GameToAsk:
         moves: list[Move | None] = [None] * rules.players
         for seat in asked(state):
             legal = view(state, seat).legal_moves()
-            # random() is the same in every version of Python.
+            # random() returns the same numbers in every version of Python.
             moves[seat] = legal[int(dice.random() * len(legal))]
         steps.append(tuple(moves))
         state = apply(state, moves)

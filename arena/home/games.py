@@ -1,6 +1,6 @@
 """Games between bots in this process, with the ladder's clock, faults and stand-in, but without a sandbox.
 
-The referee's own table plays them (:mod:`arena.play.referee.table`); the bots are called in turn.
+They are played on the referee's own table (:mod:`arena.play.referee.table`). The bots are called in turn.
 """
 
 import random
@@ -23,7 +23,7 @@ from arena.rules import Result, Rules, State, View
 from arena.sdk.bot import Bot, Chooser, GameOver, as_move, new_chooser
 
 _PAST_DUE: Final = 1e-6
-"""Seconds past the limit at which a late answer is reported: one exactly at the limit is in time."""
+"""Seconds past the limit at which a late answer is reported: an answer exactly at the limit is in time."""
 
 _CRASHED: Final = "its code failed"
 
@@ -37,7 +37,7 @@ class HomeGame(NamedTuple):
     number: int  # from 0, in order of play
     name: str  # in its replay
     rules: Rules
-    seed: str  # 32 hexadecimal digits; the deck follows from it
+    seed: str  # 32 hexadecimal digits; determines the deck
     dice: int  # seed of `random`, set before the game
     bots: tuple[int, ...]  # the index of the bot in each seat; a bot may have several seats
 
@@ -55,7 +55,7 @@ class HomeSeatResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """A fault, for the bot's author."""
+    """A fault, described for the bot's author."""
 
     game: int  # number of the game
     bot: int  # index of the bot
@@ -206,7 +206,7 @@ class GameInThisProcess:
         )
 
     def _send_result(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
-        """Pass the result to a bot. On the ladder a failure here ends the program, but the game stands."""
+        """Pass the result to a bot. On the ladder, a failure here ends the program, but the game stands."""
         try:
             self._timer.call(self._move_seconds, lambda: tell(end))
         except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises

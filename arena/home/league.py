@@ -1,7 +1,7 @@
-"""A rated league of the bots in a folder: the ladder's matchmaking and ratings, with the log in a file.
+"""A rated league of the bots in a folder, with the ladder's matchmaking and ratings.
 
-The first line describes the league; each of the others is a new version or a game. Ratings are
-computed from the log, so a league can be resumed.
+The first line of its log file describes the league. Each of the others is a new version or a game. Ratings
+are computed from the log, so a league can be resumed.
 """
 
 import random
@@ -122,7 +122,7 @@ class League:
                 number += 1
 
     def played(self, result: HomeResult) -> LeagueGame:
-        """Add the result of a game from :meth:`plan`, and return its line."""
+        """Add the result of a game from :meth:`plan`, and return its line for the log."""
         current = self._current()
         versions = tuple(current[bot] for bot in result.game.bots)
         for version in versions:
@@ -140,7 +140,7 @@ class League:
     def board(self) -> Leaderboard:
         """Return the current bots, best first, as on the ladder's leaderboard.
 
-        A league records no dates: ``change`` and ``last_played`` are None. ``author`` is ``local`` or
+        A league records no dates, so ``change`` and ``last_played`` are None. ``author`` is ``local`` or
         ``house``.
         """
         standings = Standings()

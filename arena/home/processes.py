@@ -1,6 +1,6 @@
-"""Plays games between programs in any language, with the ladder's launcher and referee and plain processes.
+"""Plays games between programs in any language, in plain processes, with the ladder's launcher and referee.
 
-A match starts new processes, plays some games, and reports each bot's faults with the end of its stderr.
+Each match starts new processes, plays some games, and reports each bot's faults with the end of its stderr.
 """
 
 import secrets
@@ -38,7 +38,7 @@ from arena.rules import view
 from arena.sandbox.process.runtime import ProcessRuntime
 
 _GAMES_PER_MATCH: Final = 24
-"""Games per match. Starting its processes takes as long as a few games."""
+"""Games per match. Starting a match's processes takes as long as playing a few games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class ProgramPlayer:
 
 
 def _matches(games: Iterable[HomeGame]) -> Iterator[tuple[HomeGame, ...]]:
-    """Split games, in order, into matches of the same bots and rules."""
+    """Split games, in order, into matches with the same bots and rules."""
     for _, group in groupby(games, lambda game: (game.rules, sorted(game.bots))):
         while match := tuple(islice(group, _GAMES_PER_MATCH)):
             yield match

@@ -15,7 +15,7 @@ PUZZLE_FORMAT: Final = "kaiten-puzzle/1"
 
 
 class InvalidPuzzle(ValueError):
-    """The text is not a valid puzzle; the error says why."""
+    """The text is not a valid puzzle. The message says why."""
 
 
 class PlayedMove(NamedTuple):
@@ -31,7 +31,7 @@ class Puzzle:
 
     format: str  # `kaiten-puzzle/1`
     rules: Variant
-    seed: HexSeed  # the deck follows from it
+    seed: HexSeed  # determines the deck
     seat: int  # whose decision it is
     # The joint decisions before it, each with one entry per seat, None for a seat that wasn't asked.
     moves: tuple[tuple[PlayedMove | None, ...], ...]
@@ -54,7 +54,7 @@ class Puzzle:
         return tuple(view(state, self.seat) for state in played.states if self.seat in asked(state))
 
     def joint_moves(self) -> tuple[tuple[Move | None, ...], ...]:
-        """Return the moves as the rules' objects. Raises ValueError if one has an unknown card."""
+        """Return the moves as objects of :mod:`arena.rules`. Raises ValueError if one has an unknown card."""
         return tuple(
             tuple(
                 [
@@ -67,7 +67,7 @@ class Puzzle:
 
 
 def puzzle_of(view: View, seed: str, steps: Sequence[Sequence[Decision | None]]) -> Puzzle:
-    """Return the position of a view, which follows these recorded decisions."""
+    """Return the puzzle of a view that follows these recorded decisions."""
     moves = tuple(
         tuple([None if each is None else PlayedMove(each.cards, each.dummy) for each in step])
         for step in steps
@@ -77,7 +77,7 @@ def puzzle_of(view: View, seed: str, steps: Sequence[Sequence[Decision | None]])
 
 
 def encode_puzzle(puzzle: Puzzle) -> bytes:
-    """Encode a puzzle as JSON; the same puzzle gives the same bytes."""
+    """Encode a puzzle as JSON. Equal puzzles give the same bytes."""
     return msgspec.json.encode(puzzle)
 
 
@@ -113,7 +113,7 @@ def position_lines(seen: View) -> tuple[str, ...]:
 
 
 def rules_text(rules: Rules) -> str:
-    """Return players and variants as text."""
+    """Return the number of players and the variants as text."""
     variants = {"both ways": rules.pass_both_ways, "soy sauce": rules.soy_sauce, "dummy": rules.dummy}
     return ", ".join((f"{rules.players} players", *(text for text, on in variants.items() if on)))
 

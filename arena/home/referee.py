@@ -43,7 +43,7 @@ ProgramMessage = Hello | Lost | Sequence[PlayerAnswer]
 
 
 class WrongAddress(ValueError):
-    """The referee can't listen on an address. The message says why."""
+    """The referee can't listen on this address. The message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class LocalTable:
 
 
 class LocalAddress:
-    """The address for a program: ``unix:PATH``, or ``tcp:PORT`` on this machine only.
+    """The address that a program connects to: ``unix:PATH``, or ``tcp:PORT`` on this machine only.
 
     Raises WrongAddress if it is neither, or the referee can't listen on it.
     """
@@ -118,7 +118,7 @@ async def referee(
 
 
 class _Program(GrpcPlayer):
-    """A program whose conversation is reported."""
+    """A program whose events and messages are reported."""
 
     on_sent: Callable[[Sequence[Event]], object]
     on_received: Callable[[ProgramMessage], object]

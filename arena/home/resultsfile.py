@@ -37,7 +37,7 @@ class ResultsFile:
 def read_results(path: Path) -> tuple[bytes, ...]:
     """Return the complete lines of a file, or no lines if the file doesn't exist.
 
-    Raises OSError, or WrongResults if it isn't a file.
+    Raises OSError, or WrongResults if it isn't a regular file.
     """
     if not path.exists():
         return ()

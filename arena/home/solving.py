@@ -101,7 +101,7 @@ class Answered:
         return self.answer.move != self.decision.move
 
     def puzzle(self) -> Puzzle:
-        """Return the position."""
+        """Return the position of the decision."""
         replay, before = self.recorded.replay, log_of(self.recorded.replay).moves[: self.decision.step]
         steps = [[None if move is None else decision_of(move) for move in moves] for moves in before]
         return puzzle_of(self.decision.view, replay.seed, steps)
@@ -112,7 +112,7 @@ def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answ
 
     The games continue as recorded, whatever the bot answers. Stops at the bot's first failure: an error, or
     no answer in time. An illegal move is not a failure. Returns the stderr of a program that failed, or an
-    empty text.
+    empty string.
 
     Raises InvalidReplay before the first request, PlayingFailed if the bot can't be run, or OSError.
     """
@@ -146,7 +146,7 @@ class DecisionTimeout(Exception):
 
 
 def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
-    """Load a bot for one seat. Decisions that exceed move time and bank raise :class:`DecisionTimeout`.
+    """Load a bot for one seat. Decisions that exceed its move time and bank raise :class:`DecisionTimeout`.
 
     Raises BotUnloadable if it can't be loaded.
     """
@@ -172,7 +172,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
 
 
 def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mistake:
-    """Return a bot's mistake, for its author. ``bot`` is the bot on ``failed.seat``."""
+    """Return a bot's mistake, for its author. ``bot`` is the bot in ``failed.seat``."""
     error = failed.__cause__ or failed
     if isinstance(error, DecisionTimeout):
         fault, what, error = Fault.TIMEOUT, str(error), error.__cause__ or error
