@@ -1,4 +1,4 @@
-"""Card statistics, as pages, CSV and data."""
+"""Card statistics, as pages, CSV and JSON."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ _STEP: Final = 5
 
 
 def _comparable_value(figures: CardFigures, estimate: Estimate | None) -> float | None:
-    """Return a value if its sample is large enough to compare it with others."""
+    """Return a value if its sample is large enough to compare it with others, else None."""
     return None if figures.few or estimate is None else estimate.value
 
 
@@ -73,7 +73,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The shared axis of differences, from ``-end`` to ``end``; a difference is from -1 to 1."""
+    """The shared axis of differences, from ``-end`` to ``end``. Differences range from -1 to 1."""
 
     end: float
 
@@ -93,7 +93,7 @@ def axis_of(figures: Iterable[CardFigures]) -> Axis:
 
 
 def top_of(table: CardTable) -> float:
-    """Return the take rate at which bars end: the highest with enough decisions, rounded up to tenths."""
+    """Return the take rate at which bars end: the highest with enough decisions, rounded up to a tenth."""
     rates = [it.take_rate or 0 for line in table.cards for it in line.turns if it.seen >= FEW]
     return max(1, ceil(10 * max(rates, default=1))) / 10
 
@@ -166,7 +166,7 @@ Cell = str | int | float | None
 
 
 def sheet(table: CardTable) -> str:
-    """Return CSV: a line per card over all turns, and one per turn; unknown values are empty."""
+    """Return CSV with a line per card for all turns, and one for each turn. Unknown values are empty."""
     text = io.StringIO()
     lines = csv.writer(text)
     lines.writerow(HEAD)
@@ -259,8 +259,8 @@ def cards_api(repository: CardRepository) -> APIRouter:
     def cards(players: Players = None) -> CardTable:
         """Return statistics on the cards that bots take: how often, when, and how the games end.
 
-        Covers one number of players, or all games. Shares and rates are from 0 to 1; intervals are 95%
-        confidence intervals.
+        They cover games with one number of players, or all games. Shares and rates range from 0 to 1;
+        intervals are 95% confidence intervals.
         """
         return read_cards(repository, players)
 

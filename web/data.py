@@ -30,7 +30,7 @@ _PREFLIGHT: Final = {
     "Access-Control-Allow-Headers": "If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "86400",
 }
-"""Requests that other sites' scripts may send. Parquet readers request ranges, so browsers preflight them."""
+"""Requests that other sites' scripts may send. Parquet readers request ranges, which browsers preflight."""
 
 DAYS_SHOWN: Final = 100
 
@@ -68,7 +68,7 @@ COLUMNS: Final = (
     ("turns[].fault", "string[]", "Per seat: the kind of fault, or null."),
     ("turns[].millis", "double[]", "Per seat: the bot's time in milliseconds, or null without an answer."),
 )
-"""Columns of the Parquet files: names with the same type, the type, and their meaning."""
+"""Columns of the Parquet files: names of columns with the same type, the type, and the meaning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Atom feeds: news of a bot, of all bots by an author, and remarkable games.
+"""Atom feeds: news about a bot, about all bots by an author, and about remarkable games.
 
 Source: RFC 4287.
 """
@@ -59,7 +59,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
 
 def _bot_news(store: Store, bot: KnownBot) -> list[News]:
-    """Return a bot's latest versions, its state unless it is active, and when it was last overtaken."""
+    """Return news of a bot's latest versions, its state unless active, and its last loss of a rank."""
     news = [
         version_joined(bot.name, version.number, version.created)
         for version in store.bots.versions(bot.name, None, _MAX_ENTRIES)
@@ -88,7 +88,7 @@ def _game_news(each: RemarkableGame) -> News:
 
 
 def _feed(request: Request, title: str, home: str, news: Sequence[News]) -> Response:
-    """Return the latest of ``news`` as a feed of the page ``home``."""
+    """Return the latest of ``news`` as a feed for the page ``home``."""
     site = origin(request)
     newest = sorted(news, key=lambda each: each.at, reverse=True)[:_MAX_ENTRIES]
     root = ET.Element("feed", xmlns=_ATOM)

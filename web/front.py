@@ -32,7 +32,7 @@ _DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Featured:
-    """The game that the front page plays; ``highlight`` is None if it is the closest one of a day."""
+    """The game that the front page replays; ``highlight`` is None if it is the closest game of the day."""
 
     game: GameSummary
     highlight: RemarkableGame | None

@@ -1,7 +1,7 @@
-"""A bot's rating curve: paths in a square of a thousand by a thousand. Pure.
+"""A bot's rating curve, as SVG paths in a square of 1000 by 1000 units.
 
-Versions follow one another, and each is as wide as its number of games. A reactivated version continues its
-earlier line.
+Versions are drawn one after another, each with a width proportional to its number of games. A reactivated
+version continues its earlier line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ MAX_POINTS: Final = 200
 """Maximum number of points drawn."""
 
 MAX_ROWS: Final = 24
-"""Maximum number of table rows. There may be more, because each version has at least two."""
+"""Desired number of table rows. There may be more, because each version has at least two."""
 
 SIDE: Final = 1000
 _SIGMAS: Final = 2
@@ -63,7 +63,7 @@ class Curve:
     ratings: tuple[CurveMark, ...]  # marks from the bottom up
     counts: tuple[CurveMark, ...]  # marks of games, from the left
     versions: tuple[CurveMark, ...]  # where each version begins
-    rows: tuple[CurveRow, ...]  # a sample of points, with the first and last of each version
+    rows: tuple[CurveRow, ...]  # a sample of points, including the first and last of each version
 
 
 def draw(versions: Sequence[VersionCurve]) -> Curve | None:
@@ -109,7 +109,7 @@ class SharedPlot:
 
 
 def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
-    """Draw the means of several bots, each bot's versions in sequence. Return None if no bot has games."""
+    """Draw the mean ratings of several bots over all their versions. Return None if no bot has games."""
     played = [[each for each in versions if each.points[-1].games] for versions in bots]
     points = [point for versions in played for each in versions for point in each.points]
     if not points:
@@ -145,7 +145,7 @@ class _Scale:
     step: int
 
     def at(self, rating: float) -> float:
-        """Return a rating's position, from ``SIDE`` at the bottom to 0."""
+        """Return a rating's position, from ``SIDE`` at the bottom to 0 at the top."""
         return round(SIDE * (self.high - rating) / (self.high - self.low), 1)
 
     @property
@@ -168,13 +168,13 @@ def _scale(drawn: Iterable[float]) -> _Scale:
 
 
 def _counts(games: int) -> tuple[CurveMark, ...]:
-    """Return marks at round numbers of games, without 0."""
+    """Return marks at round numbers of games, excluding 0."""
     step = _step(games)
     return tuple(CurveMark(at=_position(value, games), value=value) for value in range(step, games + 1, step))
 
 
 def _step(span: float) -> int:
-    """Return the largest round step that fits into a span a few times; at least 1."""
+    """Return the largest round number that fits into a span at least ``_MIN_STEPS`` times, or 1."""
     step, power = 1, 1
     while True:
         for digit in (1, 2, 5):
@@ -189,7 +189,7 @@ def _position(games: int, total: int) -> float:
 
 
 def _space_labels(marks: Iterable[tuple[float, int]]) -> Iterable[CurveMark]:
-    """Yield marks, without values where labels would overlap."""
+    """Yield marks, omitting the values of labels that would overlap."""
     free = 0.0
     for at, value in marks:
         fits = at >= free

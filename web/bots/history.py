@@ -22,25 +22,25 @@ RECENT: Final = 30
 """Number of latest games read for a bot's habits: the cards that it takes, and its slowest decision."""
 
 FAULTY: Final = 50
-"""Number of latest games with a fault that are read."""
+"""Number of latest games with a fault to read."""
 
 SHOWN_FAULTY: Final = 10
-"""Number of these games that are listed."""
+"""Number of these games to list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentLine:
-    """Another bot, and how the games with it ended.
+    """An opponent of the page's bot, and how their games ended.
 
     Attributes:
-        bot: Name of the other bot.
-        version: Number of its current version.
+        bot: The opponent's name.
+        version: Number of the opponent's current version.
         games: Number of games that both played.
-        ahead: Games in which the first bot finished ahead.
-        behind: Games in which it finished behind.
-        tied: Games in which they shared a place.
-        share: Share of the games without a tie in which the first bot finished ahead; None if all were ties.
-        expected: Probability that the first bot finishes ahead, computed from the ratings of the current
+        ahead: Number of games in which the page's bot finished ahead of the opponent.
+        behind: Number of games in which it finished behind.
+        tied: Number of games in which they shared a place.
+        share: Share of the games without a tie in which the page's bot finished ahead; None if all were ties.
+        expected: Probability that the page's bot finishes ahead, computed from the ratings of the current
             versions, for the requested number of players. Default: averaged over the ladder's table sizes.
     """
 
@@ -96,14 +96,14 @@ class Habits:
     slowest_number: int  # the number of the game in `slowest_game`
 
 
-def read_opponents_of(  # noqa: PLR0913, PLR0917 - what a page of this list depends on
+def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of this list depends on all of these
     store: Store, bot: str, results: Mapping[int, Entry], players: int | None, offset: int, limit: int
 ) -> tuple[OpponentLine, ...]:
     """Read a bot's opponents, most games first.
 
-    ``results`` are its current version's, by number of players. Expectations are for games with
-    ``players`` players, from the ratings in these games. With None, they are computed from the ratings in all
-    games, and averaged over the ladder's table sizes.
+    ``results`` are those of the bot's current version, by number of players. Expected results are for games
+    with ``players`` players, and are computed from the ratings in these games. If ``players`` is None, they
+    are computed from the ratings in all games, and averaged over the ladder's table sizes.
     """
     rating = results[players or OVERALL].rating
     tables = (players,) if players else store.ladder.settings().players
@@ -195,7 +195,7 @@ class Mistakes:
 
     ``rounds`` are pairs of a round and the number of costly decisions in it. ``missed`` and ``taken`` are
     pairs of a kind of card and a count, largest first: how often the card was only in the best move
-    (``missed``), or only in the played one (``taken``).
+    (``missed``), or only in the move played (``taken``).
     """
 
     costliest: tuple[CostlyDecision, ...]

@@ -42,7 +42,7 @@ class ComparedBot:
     habits: Habits
 
     def habit(self, card: str) -> CardHabit | None:
-        """Return how often the bot takes a kind of card, or None if it never had one."""
+        """Return how often the bot takes a kind of card, or None if it never had one in hand."""
         return next((each for each in self.habits.cards if each.card == card), None)
 
 
@@ -118,7 +118,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
     @router.get("/bots")
     def bots() -> Response:
-        # The visitor is probably an owner who removed the bot's name from its address.
+        # The visitor is probably an owner who removed the bot's name from the address of its page.
         return RedirectResponse("/mine", 303)
 
     return router

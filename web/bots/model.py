@@ -39,7 +39,7 @@ _SIGMAS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionResult:
-    """A version's results in one list."""
+    """A version's results in all games, or in those with one number of players."""
 
     players: int | None  # 2 to 5, or None for all games
     mean: float
@@ -47,7 +47,7 @@ class VersionResult:
     score: float  # μ - 3σ
     provisional: bool  # whether the rating is still too uncertain to mean much
     games: int  # rated games
-    # Share of games won, ties included. This and the next three are None without games.
+    # Share of games won, including ties for first place. This and the next three are None without games.
     win_share: float | None
     mean_place: float | None  # 1 is best
     fault_share: float | None  # share of games with a fault
@@ -63,10 +63,10 @@ class VersionLine:
     created: datetime  # UTC
     note: str | None  # the author's note; None if absent or hidden from the viewer
     image: str  # image id, or the name of the bot's folder
-    size: int | None  # bytes of the uploaded file; this and `sha256` are None without one
+    size: int | None  # size of the uploaded file in bytes; this and `sha256` are None without one
     sha256: str | None
     available: bool  # whether its image is still stored
-    result: VersionResult  # its result in all games
+    result: VersionResult  # its results in all games
 
 
 _MAX_POINTS: Final = 999
@@ -86,7 +86,7 @@ class BotPageQuery:
     place: Annotated[_Place, BLANK] = None
     min: Annotated[_Points, BLANK] = None  # minimum points scored
     max: Annotated[_Points, BLANK] = None  # maximum points scored
-    fault: Annotated[Faults, BLANK] = None  # games with or without a fault of the bot
+    fault: Annotated[Faults, BLANK] = None  # games with or without a fault by the bot
     before: Before = None  # games with a smaller number
     versions: BeforeVersion = None  # versions with a smaller number
     opponents: Offset = 0  # number of opponents to skip
@@ -94,7 +94,7 @@ class BotPageQuery:
 
     @property
     def wanted(self) -> WantedGames:
-        """The filter of games for the store."""
+        """The game filters, for the store."""
         return WantedGames(
             version=self.version,
             opponent=self.opponent,
@@ -107,7 +107,7 @@ class BotPageQuery:
 
     @property
     def filters(self) -> bool:
-        """True if any filter of games is set."""
+        """True if any game filter is set."""
         return self.wanted != WantedGames()
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
@@ -118,15 +118,15 @@ class BotPageQuery:
         return f"?{query}" if query else ""
 
     def all_games(self) -> str:
-        """Return the query string without filters of games."""
+        """Return the query string without game filters."""
         return BotPageQuery(versions=self.versions, opponents=self.opponents, curve=self.curve).at()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotPage:
-    """A bot's page, without the bot itself."""
+    """The contents of a bot's page, except the bot itself."""
 
-    results: tuple[VersionResult, ...]  # the playing version's: in all games, then by number of players
+    results: tuple[VersionResult, ...]  # the current version's: in all games, then by number of players
     median_millis: float | None  # median decision time: the median of the games' medians; None if unknown
     curve: Curve | None  # None if there are no games to draw
     older_curve: bool  # whether some versions are too old to be in the curve

@@ -31,8 +31,8 @@ _MAX_ALIKE: Final = 20
 def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[str] = ()) -> tuple[str, ...]:
     """Return suggested opponents for a challenge.
 
-    Bots with names similar to the refused ones in ``typed`` come first, then the bot's other versions, then
-    the leaders. The bot's current version is left out, because it takes part anyway.
+    Bots with names like those in ``typed``, from a refused form, come first. The bot's other versions follow,
+    then the leaders. The bot's current version is left out, because it takes part anyway.
     """
     own = (
         f"{bot.name}@{version.number}"
@@ -51,7 +51,7 @@ def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[
 
 
 def _search_term(typed: str) -> str:
-    """Return the bot's name in typed text, which may also specify a version."""
+    """Return the bot's name from typed text such as ``greedy@2``."""
     return plain(typed.partition("@")[0][:NAME_LENGTH])
 
 
@@ -65,7 +65,7 @@ VersionNumber = Annotated[int, Form(ge=1, le=MAX_VERSION)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Refused:
-    """A refused form: which one, why, and the challenge that was typed into it."""
+    """A refused form: its name, the problem, and the challenge that was entered in it."""
 
     form: str
     problem: Problem
@@ -73,7 +73,7 @@ class _Refused:
 
 
 def bot_pages(store: Store, boards: Boards, owners: Owners) -> APIRouter:
-    """Return the routes of bots. Changes require a session; programs use the API."""
+    """Return the routes of a bot's page. Changes require a session; programs use the API."""
     router = PageRouter(prefix="/bots/{bot}")
     bots = _Bots(store, boards, owners)
     router.add_api_route("", bots.show)
@@ -138,7 +138,7 @@ class _Bots:
         opponent: Annotated[list[str], Form(default_factory=list)],
         deals: Annotated[int, Form(ge=1, le=MAX_DEALS)] = 1,
     ) -> Response:
-        # An escaped name can be shown and looked up even if it is invalid: PostgreSQL rejects NUL.
+        # Escape invalid names, so that they can be shown and looked up: PostgreSQL rejects NUL.
         names = tuple(visible(name.strip())[:_MAX_OPPONENT_LENGTH] for name in opponent if name.strip())
         wanted = RequestedChallenge(bot=bot, version=None, opponents=names, deals=deals)
         try:
@@ -151,16 +151,16 @@ class _Bots:
     def _change(
         self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]
     ) -> Response:
-        """Change a bot. Show its page with the notice ``done``, or with the reason if this is refused."""
+        """Change a bot. Show its page with the notice ``done``, or with the reason for a refusal."""
         try:
             change()
         except REFUSED as error:
             return self._show_refusal(request, bot, _Refused(form=form, problem=refusal(error)))
-        # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
+        # Redirect to the notice at the top. Without a fragment, the browser would keep the form's.
         return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
 
     def _show_refusal(self, request: Request, bot: str, refused: _Refused) -> Response:
-        """Show the page with the reason at the form. Raises Problem if the bot belongs to another account."""
+        """Show the reason next to the form. Raises Problem if the bot belongs to another account."""
         known = self._store.bots.find(bot)
         if known is None or not viewer_of(request).owns(known.account):
             raise refused.problem

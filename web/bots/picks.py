@@ -16,7 +16,7 @@ from web.http.parameters import BotName, read_bot
 from web.http.rendering import PageRouter, page
 
 GAMES: Final = 100
-"""Number of a bot's latest games to read, which takes about 0.1 s."""
+"""Number of a bot's latest games to read. Reading them takes about 0.1 s."""
 
 _SHOWN: Final = 20
 
@@ -66,9 +66,9 @@ def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
 
 
 def pick_lines(picks: list[FirstPick]) -> tuple[PickLine, ...]:
-    """Count the kinds of cards over all hands.
+    """Count hands and picks by kind of card.
 
-    They are sorted by the share of hands in which the bot took them, largest first.
+    The lines are sorted by the share of hands in which the bot took the card, largest first.
     """
     hands = Counter(card for pick in picks for card in set(pick.hand))
     taken = Counter(pick.taken for pick in picks)

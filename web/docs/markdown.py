@@ -1,6 +1,6 @@
-"""Renders Markdown as HTML in the site's look: sections, anchors, scrollable tables and code.
+"""Renders Markdown as HTML for the site: sections, anchors, scrollable tables and code.
 
-Anchors match those of common code hosts. Lines that are comments are left out; other raw HTML is escaped.
+Anchors match those of common code hosts. Comment lines are left out; other raw HTML is escaped.
 """
 
 import re
@@ -17,12 +17,12 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 Resolve = Callable[[str], str | None]
-"""Maps a link in a document to its target's address on the site, or to None if the site doesn't have it."""
+"""Maps a link in a document to its target's address, or to None if the target isn't on the site."""
 
 _COMMENT: Final = re.compile(r"^<!--.*-->\n", re.MULTILINE)
 _END: Final = re.compile(r"(?<=[.!?])\s(?=[A-Z])")
 _MAX_SHORT_CELL: Final = 40
-"""A cell with more characters contains sentences, and needs room."""
+"""Longer cells contain sentences and need room."""
 
 TITLE: Final = "title"
 """The anchor of the heading that the page's template writes."""
@@ -30,7 +30,7 @@ TITLE: Final = "title"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """A heading: its level, from 2, the fragment of its address, and its text without markup."""
+    """A heading: its level (at least 2), its fragment, and its text without markup."""
 
     level: int
     anchor: str
@@ -107,7 +107,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _resolve_links(children: Sequence[Token] | None, resolve: Resolve) -> list[Token] | None:
-    """Resolve links, and replace those without an address by their text."""
+    """Resolve links, and replace those without an address with their text."""
     if children is None:
         return None
     resolved: list[Token] = []
@@ -122,7 +122,7 @@ def _resolve_links(children: Sequence[Token] | None, resolve: Resolve) -> list[T
 
 
 def _add_anchors(tokens: Sequence[Token]) -> list[tuple[int, Heading]]:
-    """Add an anchor and a link to each heading and a label to each table; return the headings."""
+    """Add an anchor and a link to each heading, and a label to each table. Return indices and headings."""
     found: list[tuple[int, Heading]] = []
     seen = Counter[str]()
     for index, (token, inline) in enumerate(pairwise(tokens)):

@@ -114,7 +114,7 @@ FILES: Final = {
     "greedy.py": "bots/greedy/bot.py",
     "greedy.js": "bots/greedy-js/bot.js",
 }
-"""Files that documents offer for download, by their names on the site."""
+"""Files that documents offer for download, keyed by their names on the site."""
 
 
 def address_of(path: str) -> str:
@@ -158,7 +158,7 @@ class Documentation:
     files: dict[str, str]  # files that documents refer to, by address
 
     def find(self, address: str) -> Page | None:
-        """Return the page of an address, or None."""
+        """Return the page at an address, or None."""
         return next(
             (page for chapter in self.chapters for page in chapter.pages if page.address == address), None
         )
@@ -201,9 +201,9 @@ def _texts(root: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def with_downloads(text: str, downloads: Downloads) -> str:
-    """Insert the addresses of downloads into a document; remove the parts about those that aren't offered.
+    """Insert the addresses of downloads into a document, and remove parts about downloads not offered.
 
-    Such a part is between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``; in it,
+    Such a part is between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``. In it,
     ``https://NAME.example`` stands for the address.
     """
     for name, address in (("source", downloads.source), ("package", downloads.package)):
@@ -223,8 +223,7 @@ def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | N
     """Return where a document's link leads on the site.
 
     ``path`` is the document's path, and ``there`` contains the paths of all documents on the site. Links
-    within the page and to other sites are returned unchanged. None stands for a file that the site doesn't
-    have.
+    within the page and to other sites are returned unchanged. Return None for a file that isn't on the site.
     """
     if link.startswith("#") or "://" in link:
         return link
@@ -248,7 +247,7 @@ def document_pages(documentation: Documentation) -> APIRouter:
     def one(request: Request, name: Annotated[Name, Path(alias="page")]) -> Response:
         address = f"/docs/{name}"
         if address in documentation.files:
-            # Displayed, not executed: nosniff makes the browser respect the type.
+            # Browsers display the file and don't run it, because nosniff makes them respect its type.
             kind = "application/json" if address.endswith(".json") else None
             return tagged(request, PlainTextResponse(documentation.files[address], media_type=kind))
         found = _find(documentation, address)

@@ -1,4 +1,4 @@
-"""Illustrations of the rules: scored cards on tables, or a turn step by step."""
+"""Illustrations of the rules: scored cards on tables, and turns step by step."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class ExampleLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """Captioned lines: the players of one table, or independent examples."""
+    """A caption with a line per player of a game, or per independent example."""
 
     caption: str
     lines: tuple[ExampleLine, ...]
@@ -105,7 +105,7 @@ def soy_sauce(caption: str, *tables: Table) -> Picture:
 
 
 def puddings(caption: str, *counts: int) -> Picture:
-    """Return numbers of puddings at the end of a game, with their points."""
+    """Return the players' puddings at the end of a game, with their points."""
     scores = score_puddings(Rules(players=len(counts)), counts)
     return _side_by_side(
         caption,
@@ -118,7 +118,7 @@ def puddings(caption: str, *counts: int) -> Picture:
 
 
 def ranking(caption: str, *results: tuple[int, int]) -> Picture:
-    """Return the places of these totals and numbers of puddings."""
+    """Return the places of players with these totals and numbers of puddings."""
     totals, counts = zip(*results, strict=True)
     return _side_by_side(
         caption,
@@ -141,7 +141,7 @@ def turn(
 ) -> ExampleTurn:
     """Return a turn in the middle of round 1."""
     hands, tables, moves = zip(*players, strict=True)
-    # Seat 0 controls the first and every odd turn of round 1.
+    # Seat 0 controls the dummy in the odd turns of round 1.
     state = new_game(rules, unshuffled_deck(rules))._replace(
         hands=hands, tables=(*tables, dummy) if rules.dummy else tables, drawn=drawn
     )
@@ -159,7 +159,7 @@ def turn(
 
 
 def _side_by_side(caption: str, laid: Iterable[tuple[Stack, ...]], says: Iterable[str]) -> Picture:
-    """Return the players of one table."""
+    """Return a picture with a line per player of a game."""
     lines = (
         ExampleLine(name=f"Seat {seat}", stacks=stacks_of_one, says=words)
         for seat, (stacks_of_one, words) in enumerate(zip(laid, says, strict=True))
@@ -297,7 +297,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
         ),
     ),
 }
-"""Keyed by the anchor of the section that they follow."""
+"""Illustrations, keyed by the anchor of the section that they follow."""
 
 
 _FACE: Final = (

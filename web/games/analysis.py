@@ -53,18 +53,18 @@ class ShownMove:
 
     cards: tuple[Placed, ...]  # in the order in which they were placed
     dummy: Placed | None  # the dummy's card, or None
-    chance: float  # share of first place
+    chance: float  # expected share of first place
     points: float  # expected points at the end of the game
 
 
 @dataclass(frozen=True, slots=True)
 class ShownDecision:
-    """A decision with all its options, the best first."""
+    """A decision with all its options, best first."""
 
     made: AnalysedDecision
     played: ShownMove
     options: tuple[ShownMove, ...]
-    house: tuple[tuple[ShownMove, tuple[str, ...]], ...]  # house bots' choices and names, the best first
+    house: tuple[tuple[ShownMove, tuple[str, ...]], ...]  # house bots' choices with their names, best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ShownAnalysis:
     dealt: Graph  # computed from all hands
     seats: tuple[SeatLine, ...]
     turning_points: tuple[AnalysedTurn, ...]
-    costly: tuple[ShownDecision, ...]  # the costliest first
+    costly: tuple[ShownDecision, ...]  # costliest first
 
 
 def lay_out(analysis: Analysis) -> ShownAnalysis:

@@ -58,7 +58,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
         version: OfVersion = None,
         limit: Limit = 50,
     ) -> GameList:
-        """List rated games, newest first: all, those of one bot, or those that match filters.
+        """List rated games, newest first by default: all, those of one bot, or those that match filters.
 
         A page of a search with other filters covers at most 20,000 games, so it can be empty although there
         is a next page. In orders other than newest, each block of 20,000 games is sorted separately.

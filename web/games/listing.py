@@ -85,7 +85,7 @@ class GamesQuery:
 
 
 Start = Mapping[str, int | str | None]
-"""The parameters ``before`` and ``after`` with which a page starts."""
+"""The parameters ``before`` and ``after``, which set where a page starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class ListedGames:
 
     @property
     def older(self) -> Start | None:
-        """The first page of the search of older games."""
+        """The first page of a search of older games."""
         return None if self.searched is None else {"before": self.searched.start, "after": None}
 
 

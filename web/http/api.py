@@ -1,16 +1,19 @@
-"""The data API's base: routes, pages of lists, guards, and its OpenAPI description.
+"""The basis of the data API: routes, pages of lists, guards, and the OpenAPI description.
 
-The routes are in web/*/api.py, as plain functions:
+Routes are plain functions:
 
-- A frozen dataclass is the return type: FastAPI serializes and describes it. The docstrings of both become
-  the API's description: the function's first line is the summary, the dataclass's ``Attributes`` describe the
-  fields. If commands also print the document, it belongs in :mod:`arena.protocol.documents`.
-- An argument's type requires a scope, such as ``caller: Reader``. If ``caller.may_see`` returns False, raise
-  ``Problem(404, …)``, so that the response doesn't reveal what exists. :func:`refusal` turns domain errors
-  into problems. Common problems are described for every route, others by ``responses=problems({…})``.
+- A route returns a frozen dataclass, which FastAPI serializes and describes. The docstrings of the function
+  and the dataclass become the API's description: the function's first line is the summary, and the
+  dataclass's ``Attributes`` describe the fields. If commands also print the document, it belongs in
+  :mod:`arena.protocol.documents`.
+- The type of an argument, such as ``caller: Reader``, requires a scope. If ``caller.may_see`` returns False,
+  raise ``Problem(404, …)``, so that the response doesn't reveal what exists. :func:`refusal` turns domain
+  errors into problems. Common problems are described for every route, others by
+  ``responses=problems({…})``.
 - A list is a dataclass with a tuple and ``next``. Its route has ``responses=LISTED`` and ``next_page: Next``,
   and reads one row more than ``limit``, to know whether there is a next page.
-- A new route needs its router in web/app.py, and lines in docs/api.md and tests/web/test_authorisation.py.
+- For a new route, add its router in web/app.py and a line in tests/web/test_authorisation.py, and run
+  ``make generate``.
 """
 
 from collections.abc import Callable, Coroutine
@@ -112,7 +115,7 @@ Document = dict[str, Any]
 
 
 def problems(texts: dict[int, str]) -> dict[int | str, Document]:
-    """Describe a route's own problems; ``texts`` gives each status its meaning."""
+    """Describe a route's own problems; ``texts`` maps statuses to descriptions."""
     content = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{_PROBLEM}"}}}
     return {status: {"description": text, "content": content} for status, text in texts.items()}
 
@@ -147,7 +150,7 @@ def describe(app: FastAPI) -> Document:
             _add_problems(method, operation)
             if method == "get":
                 _add_etag(operation)
-    # Nothing refers to FastAPI's own error schemas now.
+    # Nothing refers to FastAPI's own error schemas any more.
     del schemas["HTTPValidationError"], schemas["ValidationError"]
     schemas[_PROBLEM] = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
     _describe_schemas(schemas)
@@ -248,7 +251,7 @@ class NextPage:
     def __call__(self, **where: int | str | None) -> str:
         """Return the next page's address: this page's, with the parameters in ``where`` replaced.
 
-        Those that are None are removed.
+        Parameters that are None are removed.
         """
         url = self._url.remove_query_params([name for name, value in where.items() if value is None])
         url = url.include_query_params(**{name: value for name, value in where.items() if value is not None})
@@ -330,7 +333,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
 """Status and hint by error; an empty hint means the status's default."""
 
 _RETRY_AFTER_SECONDS: Final = "5"
-"""``Retry-After`` of errors after which a retry can succeed, because other uploads will have ended."""
+"""``Retry-After`` of refusals for lack of room: by then, other uploads may have ended."""
 
 _BUSY: Final = 503
 

@@ -122,7 +122,7 @@ _LOGIN_PAGES: Final = frozenset({LOGIN, "/register", "/logout"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 _LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
-"""Printable ASCII, without what browsers treat as a slash (``\\``) or drop (tabs, line breaks)."""
+"""Printable ASCII without ``\\``, which browsers treat as a slash. They drop tabs and line breaks."""
 
 
 def local(address: str) -> str:
@@ -148,7 +148,7 @@ def login_address(request: Request) -> str:
 
 
 def referring_page(request: Request) -> str:
-    """Return the page of this site in the Referer header, or an empty string."""
+    """Return the address in the Referer header if it is on this site, or an empty string."""
     address = request.headers.get("referer", "")
     try:
         is_ours = urlsplit(address).netloc == request.headers.get("host")
@@ -176,7 +176,7 @@ class Caller:
     scopes: frozenset[Scope]
     session: OpenSession | None  # the browser's; None for a token
     token: KnownToken | None  # the program's; None for a session
-    # Names of the account's benched bots. They are looked up only for browsers, because pages show them.
+    # Names of the account's benched bots. They are looked up only for browsers, because only pages show them.
     benched: tuple[str, ...]
 
     def may_see(self, account: int | None) -> bool:
@@ -190,7 +190,7 @@ def may_read(caller: Caller | None, account: int | None) -> bool:
 
 
 class Callers:
-    """Authenticates requests; the application's state has one, as ``callers``.
+    """Authenticates requests. The application's state has an instance, as ``callers``.
 
     ``count_change`` counts a caller's request to change data, and raises Problem (429) after too many.
     """
@@ -257,9 +257,10 @@ def count_change(request: Request, caller: Caller) -> None:
 
 
 def logged_in(request: Request) -> OpenSession:
-    """Return the browser's session. Without one, raise a redirect to the login form and back.
+    """Return the browser's session.
 
-    Raises Problem (429) after too many changes.
+    Without one, raises HTTPException (303), which redirects to the login form. Raises Problem (429) after too
+    many changes.
     """
     caller = caller_of(request)
     if caller is None or caller.session is None:

@@ -43,13 +43,14 @@ def not_modified(request: Request, etag: str) -> Response | None:
 
 
 _PROCESS: Final = secrets.token_hex(8)
-"""Part of each ETag: other processes may have other templates."""
+"""Part of each ETag, because other processes may have other templates."""
 
 
 def conditional_response(request: Request, what: object, make: Callable[[], Response]) -> Response:
     """Return 304 if the client has this page, else the response that ``make`` returns, with an ETag.
 
-    The ETag covers the caller noted on the request and ``what``, everything else that the page depends on.
+    The ETag covers the caller noted on the request, and ``what``. Together, they must include everything that
+    the page depends on.
     """
     caller = caller_of(request)
     who = None if caller is None else (caller.account.name, caller.benched)

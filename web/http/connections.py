@@ -1,6 +1,6 @@
 """Limits the number of connections, and the time each may take to send a request.
 
-uvicorn's own limits apply to requests, so they miss connections that send no request or only half of one.
+uvicorn's own limits apply to requests, so they miss connections that send no request or only part of one.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ _LOG_SECONDS: Final = 60.0
 class ConnectionLimits:
     """Connection limits."""
 
-    total: int  # of all sources; above this limit, a new connection closes the one that has been idle longest
+    total: int  # of all sources; above this limit, a new connection closes the one idle for the longest time
     per_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
-    header_seconds: float = 10.0  # until a header is complete, from connecting or from its first byte
+    header_seconds: float = 10.0  # for a request's headers, from connecting or from their first byte
     rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived when the response was sent
 
 
@@ -77,7 +77,7 @@ class Connections:
         self._next_line = 0.0
 
     def add(self, connection: "GuardedConnection", host: str, now: float) -> bool:
-        """Count a connection; return False if its source has too many."""
+        """Count a connection. Return False if it must be closed, because there are too many."""
         source = network_of_host(host)
         self._open[source] += 1
         self._total += 1
@@ -175,7 +175,7 @@ class GuardedConnection(H11Protocol):
             self.limiter.mark_active(self)
 
     def on_response_complete(self) -> None:
-        """Start waiting for the next request, for uvicorn's keep-alive time."""
+        """Wait for the next request, at most for uvicorn's keep-alive time."""
         super().on_response_complete()
         if not self._has_request() and not self.transport.is_closing():
             self.limiter.mark_idle(self)

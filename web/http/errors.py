@@ -61,7 +61,7 @@ class Problem(HTTPException):
 
 
 def too_many_requests(detail: str, wait: timedelta, *, hint: str = "") -> Problem:
-    """Return a 429 problem with ``Retry-After``. ``wait`` is the time until there is room again."""
+    """Return a 429 problem with ``Retry-After``. ``wait`` is the time until the next attempt is allowed."""
     seconds = max(1, math.ceil(wait.total_seconds()))
     headers = {"Retry-After": str(seconds)}
     return Problem(
@@ -132,7 +132,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
-        with suppress(StoreError):  # the page's header names the user even if no route matched
+        with suppress(StoreError):  # the page's header shows the user even if no route matched
             await run_in_threadpool(note_caller, request)
         problem = error if isinstance(error, Problem) else Problem(error.status_code, error.detail)
         made = answer_problem(request, problem)

@@ -34,7 +34,7 @@ AfterPosition = Annotated[
     str | None,
     Query(
         pattern=r"^-?[0-9]{1,4}(\.[0-9]{1,20})?(e-[0-9]{1,3})?_[0-9]{1,18}$",
-        description="Only entries after this position in an order other than newest: a value and a number.",
+        description="Only entries after this position (a value and a number), in an order other than newest.",
     ),
 ]
 BeforeVersion = Annotated[
@@ -64,7 +64,7 @@ BestPoints = Annotated[
     Query(ge=-999, le=999, description="Only games in which a seat has at least this many points."),
 ]
 Faults = Annotated[
-    Literal["yes", "no"] | None, Query(description="Only games with (or without) a fault of any bot.")
+    Literal["yes", "no"] | None, Query(description="Only games with (or without) a fault by any bot.")
 ]
 Since = Annotated[date | None, Query(description="Only games that ended on this day or later, UTC.")]
 Until = Annotated[date | None, Query(description="Only games that ended on this day or earlier, UTC.")]

@@ -152,10 +152,10 @@ class RateLimits:
         self._count("to start a game", _limit(200, _HOUR, "play", "from", source))
 
     def count_subscription(self, request: Request, account: KnownAccount, address: str) -> None:
-        """Count a new subscription, and the messages to its address. Raises Problem (429) after too many.
+        """Count a new subscription to an address. Raises Problem (429) after too many.
 
-        These limits stop anyone from flooding other people's mailboxes with confirmation requests: one
-        mailbox or, with many accounts, many of them.
+        These limits stop anyone from flooding other people's mailboxes with confirmation requests, even with
+        many accounts.
         """
         to = _mailbox(address.strip().lower()[:_MAX_ADDRESS_LENGTH])
         self._count(
@@ -222,7 +222,7 @@ class RateLimits:
 
 
 def _mailbox(address: str) -> str:
-    """Return an email address without its tag, as in ``ann+tag@mail.example``; other addresses unchanged."""
+    """Return an address without its tag, if it is an email address such as ``ann+tag@mail.example``."""
     return re.sub(r"\+[^@/]*(?=@[^@/]+$)", "", address)
 
 

@@ -92,7 +92,7 @@ def fixed(value: float | None, digits: int = 2) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Format a change: as :func:`fixed`, with a plus sign if positive."""
+    """Format a change like :func:`fixed`, with a plus sign if it is positive."""
     text = fixed(value, digits)
     return f"+{text}" if value > 0 and float(text) > 0 else text
 
@@ -108,7 +108,7 @@ def odds(probability: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a share as a whole percentage; None as a dash. Never rounds to 0% or 100%."""
+    """Format a share as a whole percentage, or None as a dash. Shares never round to 0% or 100%."""
     return _NOTHING if share is None else f"{whole_percent(share)}%"
 
 

@@ -147,7 +147,7 @@ class _Answer:
 
 
 def _route_of(scope: Scope) -> str:
-    """Return the template of a path; static files are counted by folder."""
+    """Return the path template of a request's route; static files are counted by folder."""
     route = scope.get("route")
     if route is not None:
         return str(route.path)

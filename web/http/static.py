@@ -34,7 +34,7 @@ STATIC: Final = f"{MOUNT}/{_VERSION}"
 class VersionedFiles(StaticFiles):
     """Serves the static files at addresses with the current version, with any other, and without a version.
 
-    Other versions are in pages made before an upgrade. Browsers cache only the current version permanently.
+    Pages made before an upgrade refer to other versions. Browsers cache only the current version permanently.
     """
 
     def __init__(self) -> None:

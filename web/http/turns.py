@@ -1,4 +1,4 @@
-"""Requests from one address take turns, so that a client with many connections can't keep others waiting."""
+"""Limits the concurrent requests per address, so that one client can't keep others waiting."""
 
 from asyncio import Semaphore
 from collections import deque
@@ -25,7 +25,7 @@ class _ClientRequests:
     """The places for requests from one address."""
 
     slots: Semaphore = field(default_factory=lambda: Semaphore(MAX_CONCURRENT))
-    requests: int = 0  # number of requests that run or wait
+    requests: int = 0  # number of requests that are running or waiting
 
 
 class ConcurrencyLimit:

@@ -25,7 +25,7 @@ class BodyTimeouts:
 
     idle_seconds: float = 30.0  # seconds until the next bytes
     grace_seconds: float = 30.0  # seconds that any body may take
-    bytes_per_second: int = 64 * 1024  # average bytes per second required after the grace
+    bytes_per_second: int = 64 * 1024  # average bytes per second required after the grace period
     total_seconds: float = 15 * 60.0  # seconds for a whole body, whatever its rate
 
 
@@ -77,7 +77,7 @@ class _Body:
     def _timeout(self) -> float:
         """Return how many seconds the next bytes may take.
 
-        Raises Problem (408) when the body's time is over.
+        Raises Problem (408) if the body's time is over.
         """
         left = self._seconds_left()
         if left <= 0:
@@ -112,7 +112,7 @@ class _Body:
 
 
 async def pieces(request: Request) -> AsyncIterator[bytes]:
-    """Yield a body in pieces of about a MiB. Raises Problem if the sender is silent, too slow, or gone."""
+    """Yield a body in pieces of about 1 MiB. Raises Problem if the sender is silent, too slow, or gone."""
     gathered = bytearray()
     try:
         async for chunk in request.stream():

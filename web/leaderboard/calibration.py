@@ -27,7 +27,7 @@ _FEW: Final = 1000
 
 
 class Calibrations:
-    """The comparison, computed on demand and cached for a while. Thread-safe."""
+    """Compares predictions with the latest games, on demand, and caches the result. Thread-safe."""
 
     def __init__(self, ratings: RatingRepository, boards: Boards, now: Callable[[], datetime]) -> None:
         self._ratings = ratings

@@ -25,7 +25,7 @@ from web.leaderboard.standings import Board, Boards, scale_of
 COLUMNS: Final = tuple(field.name for field in fields(Row))
 
 _FORMULA: Final = re.compile('(^|[,;|\t"])(?=\\s*[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20])')
-"""Characters that begin a formula in spreadsheets; the last four are their full-width forms."""
+"""Characters that begin a formula in spreadsheets; the last four are full-width forms."""
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -84,7 +84,7 @@ class LeaderboardQuery:
         return self.house == "without" or bool(self.search)
 
     def part(self, offset: int, limit: int) -> BoardQuery:
-        """Return the lines to read for a page."""
+        """Return the query for at most ``limit`` lines, from ``offset`` on."""
         return BoardQuery(
             players=self.players,
             house=self.house != "without",
@@ -181,8 +181,8 @@ def public_api(boards: Boards) -> APIRouter:
     ) -> Leaderboard:
         """Rank the bots by all games, or by those with a given number of players.
 
-        Each bot appears once, with its current version. Ranks are by score in the whole list, whatever the
-        filter and the order.
+        Each bot appears once, with its current version. Ranks are by score in the whole list, regardless of
+        filters and order.
         """
         board = boards.board(asked.part(offset, limit))
         end = offset + limit
@@ -211,7 +211,7 @@ class Encounter:
 
 
 def encounter(meeting: Meeting) -> Encounter:
-    """Return the cell of two bots that have met."""
+    """Return the cell for two bots that have met."""
     share = (meeting.ahead + meeting.tied / 2) / meeting.games
     return Encounter(meeting.games, share, round(share * _SHADES))
 
@@ -226,7 +226,7 @@ def _versus_page(request: Request, histories: Histories, boards: Boards) -> Resp
 _NARROW: Final = frozenset("fijlrtI.,:;'|!()[]- ")
 _WIDE: Final = frozenset("mwMWOQ@#%\N{PLUS-MINUS SIGN}")
 _WIDTHS: Final = (4.2, 7.0, 9.4)
-"""Widths of narrow, other and wide letters at 11 px. The picture stretches any font to them."""
+"""Widths of narrow, other and wide letters at 11 px. The badge stretches any font to fit them."""
 _PADDING: Final = 7
 _MARK: Final = 15
 
@@ -238,7 +238,7 @@ class Badge:
     label: str  # the bot's name
     value: str  # rank and rating
     title: str  # the alternative text
-    label_width: int  # width of the left part, with the mark
+    label_width: int  # width of the left part, including the logo
     value_width: int
     label_length: int  # length of the label's text
     value_length: int

@@ -30,7 +30,7 @@ class Board:
     rows: tuple[Row, ...]  # in the requested order
     found: int  # lines that match, on all pages
     bots: int  # lines of the whole list
-    games: int  # rated games so far, of all lists
+    games: int  # rated games so far, in all lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,8 +91,8 @@ class OpenGameLimits:
     def add(self, new: NewPersonGame, source: str) -> None:
         """Add a game from an address.
 
-        Raises QuotaReached if the address has too many open games, or has one while all tables are in use
-        and people at other addresses are waiting, or if too many games are waiting.
+        Raises QuotaReached if too many games are waiting, or if the address has too many open games. If all
+        tables are in use and people at other addresses are waiting, one open game is too many.
         """
         with self._lock:
             waiting = self._games.open_games()
@@ -230,7 +230,7 @@ class _Play:
     async def table(self, request: Request, id_: PersonGameId, after: Step = None) -> Response:
         """Show a game; wait a moment if the bots are still deciding.
 
-        ``after`` is the round and turn that the person has just decided. Only one request waits for a game:
+        ``after`` is the round and turn of the person's latest decision. Only one request waits for a game:
         the site handles only a few requests at a time from one address.
         """
         game = await run_in_threadpool(self._own_game, request, id_)
@@ -301,7 +301,7 @@ class _Play:
         return Response(self._finished_game(request, id_).replay, media_type="application/json")
 
     def decisions(self, request: Request, id_: PersonGameId) -> Response:
-        """Show all decisions of the person, and the house bots' choices."""
+        """Show all of the person's decisions, and the house bots' choices."""
         game = self._finished_game(request, id_)
         if game.analysis is None:
             raise HTTPException(404, "This game has not been analysed.")
@@ -330,7 +330,7 @@ class _Play:
         )
 
     def _own_game(self, request: Request, id_: str) -> PersonGame:
-        """Return a game of the visitor. Raises HTTPException (404) for other people's games."""
+        """Return one of the visitor's games. Raises HTTPException (404) for other people's games."""
         request.state.private = True  # otherwise the browser's Back button would show an old table
         game = self._games.find(id_)
         if game is None or not (game.visitor == visitor_of(request) or viewer_of(request).owns(game.account)):

@@ -1,4 +1,4 @@
-"""A table as the person who has to choose sees it."""
+"""The table, as seen by the person who has to choose."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def seated(bots: tuple[tuple[str, int] | None, ...], *, dummy: bool) -> SeatingP
 
 
 def within(name: str) -> str:
-    """Return a name in the form that is used within a sentence."""
+    """Return a name as it is written within a sentence."""
     return "the dummy" if name == DUMMY else name
 
 
@@ -108,7 +108,7 @@ def table_view(seating: SeatingPlan, view: View) -> TableView:
 
 
 def move_of(view: View, cards: list[str], dummy: str) -> Move:
-    """Return a choice from the names of its cards. Raises ValueError; the message says what is wrong."""
+    """Return the move with these cards. Raises ValueError, with the reason, if it is illegal."""
     try:
         move = Move(
             tuple([Card.from_label(card) for card in cards if card]),

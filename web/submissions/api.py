@@ -115,7 +115,7 @@ class SubmissionEvents:
 
 _SHA256: Final = r"^[0-9A-Fa-f]{64}$"
 _MAX_BYTES: Final = 1 << 50
-"""Never reached: the receiver of the file enforces the limit of each kind."""
+"""Never reached: the receiver of the file enforces the limit for each kind."""
 
 _FILE: Final[dict[str, Any]] = {
     "requestBody": {
@@ -286,7 +286,7 @@ def own_submission(repository: SubmissionRepository, asking: Caller | Viewer, id
 
 
 def _cancel(owners: Owners, caller: Caller, known: KnownSubmission) -> None:
-    if known.account != caller.account.id:  # operators see all submissions, but cancel only their own
+    if known.account != caller.account.id:  # operators see all submissions, but can cancel only their own
         raise Problem(404, "You have no such submission.")
     if not owners.cancel(known.id):
         raise Problem(409, f"The submission is not in progress: its stage is `{known.stage}`.")

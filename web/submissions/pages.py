@@ -91,7 +91,7 @@ class QualificationLine:
     """A qualification game."""
 
     number: int | None  # from 1; None for a game that an arena fault stopped and that will be repeated
-    again: bool  # whether an earlier game of this number didn't count because the host was busy
+    again: bool  # whether an earlier game with this number didn't count because the host was busy
     reason: str | None  # the cause of its last arena fault, or None
     document: SubmissionGame  # the rest, as in the API
 
@@ -118,7 +118,7 @@ A_PAGE: Final = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sample:
-    """A bot to start from."""
+    """A sample bot to start from."""
 
     kind: str
     title: str
@@ -170,7 +170,7 @@ _KINDS: Final = (
 
 
 def submission_pages(store: Store, receiver: Receiver, downloads: Downloads) -> APIRouter:
-    """Return the routes of submissions. They require a session; programs use the API."""
+    """Return the routes of submissions. All but the editor require a session; programs use the API."""
     router = PageRouter(private=True)
     pages = _Submissions(store, receiver, downloads)
     router.add_api_route("/submit", pages.form)

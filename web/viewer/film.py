@@ -33,7 +33,7 @@ class FilmStage(StrEnum):
 
 
 class Frame(NamedTuple):
-    """A picture of a game; ``round`` and ``turn`` are numbered from 1."""
+    """A moment in a game; ``round`` and ``turn`` are numbered from 1."""
 
     round: int
     turn: int
@@ -41,7 +41,7 @@ class Frame(NamedTuple):
 
 
 class VisibleHands(StrEnum):
-    """The visible hands."""
+    """Which hands are visible."""
 
     ALL = "all"
     SEAT = "seat"
@@ -54,7 +54,7 @@ VIEWPOINT_PATTERN: Final = r"^(all|(seat|infer):[0-4])$"
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """A viewpoint."""
+    """The hands that a viewer sees."""
 
     visible: VisibleHands = VisibleHands.ALL  # everything, what a seat saw, or what it could infer
     seat: int | None = None  # None for everything
@@ -96,7 +96,7 @@ class Film:
 
     replay: PublicReplay | DisclosedGame  # the replay document; for a running game, its disclosed part
     rules: Rules
-    steps: tuple[Step, ...]  # its turns, replayed by the rules
+    steps: tuple[Step, ...]  # its turns, replayed under the rules
     frames: tuple[Frame, ...]  # all frames, in order
     # The participants' display names, the dummy last; seats of the same bot get distinct names.
     names: tuple[str, ...]

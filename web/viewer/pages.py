@@ -137,14 +137,14 @@ _A_DAY: Final = "public, max-age=86400"
 """Finished games don't change, and other sites request pictures repeatedly."""
 
 MAX_CACHED: Final = 64
-"""Number of cached pictures, about 4 MB."""
+"""Maximum number of cached pictures. They take about 4 MB."""
 
 MAX_WAITING: Final = 20
 """Maximum number of waiting requests; each waits for a second or two."""
 
 
 class Pictures:
-    """Draws pictures, a limited number at a time."""
+    """Draws pictures, one at a time."""
 
     def __init__(self) -> None:
         self._semaphore = Semaphore(1)

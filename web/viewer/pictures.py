@@ -39,7 +39,7 @@ TALL: Final = HEIGHT / WIDTH
 """Height of a card whose width is 1."""
 
 _OVERSAMPLING: Final = 2
-"""Factor by which pictures are drawn larger and then reduced, for smooth edges."""
+"""Factor by which pictures are drawn larger and then scaled down, for smooth edges."""
 
 # The site's light theme, see static/site.css.
 PAPER: Final = "#faf6ed"
@@ -51,7 +51,7 @@ PLATE: Final = "#fffdf8"
 
 
 class Sheet:
-    """A sheet to draw on; all measures are in pixels of the finished picture."""
+    """A sheet to draw on; all lengths are in pixels of the finished picture."""
 
     def __init__(self) -> None:
         self._image = Image.new("RGB", [_OVERSAMPLING * length for length in SIZE], PAPER)
@@ -60,21 +60,21 @@ class Sheet:
     def text(
         self, at: tuple[float, float], text: str, size: int, colour: str = INK, *, align: str = "left"
     ) -> float:
-        """Write a line with its upper left corner (or right, by ``align``) at ``at``; return its width."""
+        """Write a line with its upper left or right corner (``align``) at ``at``; return its width."""
         place = (_OVERSAMPLING * at[0], _OVERSAMPLING * at[1])
         font = ImageFont.load_default(_OVERSAMPLING * size)
         self._draw.text(place, text, colour, font, anchor="ra" if align == "right" else "la")
         return self._draw.textlength(text, font) / _OVERSAMPLING
 
     def cut(self, text: str, size: int, width: float) -> str:
-        """Return as much of a text as fits into a width."""
+        """Shorten a text to fit into a width."""
         font = ImageFont.load_default(_OVERSAMPLING * size)
         while self._draw.textlength(text, font) > _OVERSAMPLING * width:
             text = text.rstrip("…")[:-1] + "…"
         return text
 
     def plate(self, x: float, y: float, text: str, colour: str) -> None:
-        """Draw a plate around a number."""
+        """Draw a number on a plate."""
         self._circle(x, y, 21, WOOD)
         self._circle(x, y, 19, PLATE)
         self._number(x, y, text, 26, colour)
@@ -164,7 +164,7 @@ _GRAPH: Final = (680, 56, 1130, 160)
 
 
 def picture(film: Film, title: str, chances: Chances | None = None) -> bytes:
-    """Return a game's picture as PNG; ``chances`` is None if it isn't analysed."""
+    """Return a game's picture as PNG; ``chances`` is None if the game isn't analysed."""
     sheet = Sheet()
     sheet.mark(_RESULT_MARGIN, 48)
     sheet.text((_RESULT_MARGIN + 84, 50), "Kaiten", 44)
@@ -254,7 +254,7 @@ def turn_picture(film: Film, frame: Frame, viewpoint: Viewpoint, title: str) -> 
     _head(sheet, film, shown, viewpoint, title)
     boxes = [_boxes(row, len(shown.seats)) for row in range(len(shown.seats))]
     seats = list(zip(shown.seats, boxes, strict=True))
-    # All areas of one kind have the same card size, set by the fullest.
+    # Cards have the same size in all hands, and in all tables. The fullest hand or table determines it.
     held = min(_hand_width(seat.hand, hand) for seat, (hand, _) in seats)
     laid = min(_table_width(seat.stacks, table) for seat, (_, table) in seats)
     for number, (seat, (hand, table)) in enumerate(seats):

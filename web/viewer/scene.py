@@ -38,7 +38,7 @@ class HandCard:
 
 
 def known_to(film: Film, frame: Frame, viewpoint: Viewpoint) -> Knowledge | None:
-    """Return what the seat knows in this frame, if the view shows what a seat can infer."""
+    """Return what the seat knows in this frame if the view shows what a seat can infer, else None."""
     if viewpoint.visible is not VisibleHands.INFER or viewpoint.seat is None:
         return None
     if frame.stage is FilmStage.PASS:

@@ -14,12 +14,12 @@ from web.viewer.stacks import standing
 from web.viewer.words import card_name
 
 _STEP: Final = 20
-"""Points from one level of the scale to the next."""
+"""Points from one tick of the scale to the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The players' points by frame, as paths: one unit per frame and per point, from the upper left.
+    """The players' points by frame, as SVG paths. One unit is a frame or a point; the origin is at the top.
 
     The scale ends at a multiple of 20 points, so that it doesn't give the result away.
     """
@@ -108,7 +108,7 @@ def score_sheet(film: Film) -> ScoreSheet | None:
 
 
 MANY_POINTS: Final = 9
-"""Minimum points that make a turn an event."""
+"""Minimum number of points gained in a turn that make it an event."""
 
 
 class ViewerEventKind(StrEnum):

@@ -31,10 +31,10 @@ class Stack:
 
 
 def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[Stack, ...]:
-    """Group a table into stacks, in the order in which they began.
+    """Group a table's cards into stacks, in the order in which the stacks began.
 
-    ``table`` has this round's cards in the order in which they were placed, the last ``new`` of them placed
-    in this turn; ``kept`` are puddings of earlier rounds.
+    ``table`` has this round's cards in the order in which they were placed. The last ``new`` of them were
+    placed in this turn. ``kept`` is the number of puddings from earlier rounds.
     """
     laid: list[list[tuple[Card, bool]]] = [[(Card.PUDDING, False)] * kept] if kept else []
     for number, card in enumerate(table):
@@ -96,7 +96,7 @@ class SeatStanding:
     # they have been scored.
     scores: tuple[int, ...]
     gains: tuple[int, ...]  # points of this frame
-    players: int  # number of participants without the dummy
+    players: int  # number of participants, excluding the dummy
 
     @property
     def leaders(self) -> frozenset[int]:

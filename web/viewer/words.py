@@ -1,4 +1,4 @@
-"""Frames in words, shown below the table and announced to screen readers."""
+"""Frames in words, shown below the table and announced by screen readers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -44,7 +44,7 @@ def describe_frame(film: Film, frame: Frame, viewpoint: Viewpoint) -> str:
 
 
 def of_unseen(count: int, hidden: int) -> str:
-    """Relate the cards in unknown places to the face-down cards, in words.
+    """Describe how the cards in unknown places relate to the face-down cards.
 
     ``count`` cards are in unknown places, ``hidden`` of them face down in hands and in the dummy's pile.
     """
