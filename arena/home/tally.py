@@ -1,4 +1,4 @@
-"""Totals of games between the same bots. Pure."""
+"""Totals of games between the same bots."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,17 +20,18 @@ class BotTally:
     games: int
     wins: int  # games in which it was first or tied for first
     beaten: float  # mean share of opponents beaten; those in the same place count half
-    beaten_within: float | None  # half of the 95% interval of `beaten`; None with fewer than two deals
+    # Half the width of the 95% interval of `beaten`; None with fewer than two deals.
+    beaten_within: float | None
     mean_place: float
     points: float  # mean
     faults: int  # decisions that the stand-in made because of a fault
     faulty_games: int  # games with a fault
-    median_millis: float | None  # of the games' medians, on the ladder's clock
+    median_millis: float | None  # median of the games' medians, on the ladder's clock
     slowest_millis: float | None
 
 
 def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGame]:
-    """Yield games between one bot per seat. Every deal is played once in each rotation of the seats."""
+    """Yield games between one bot per seat. Each deal is played in every rotation before the next begins."""
     turns = rotations(range(rules.players))
     for number in range(games):
         deal, rotation = divmod(number, rules.players)
@@ -40,7 +41,7 @@ def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGam
 def home_game(  # noqa: PLR0913, PLR0917 - everything that a game needs
     rules: Rules, seed: int, deal: int, bots: tuple[int, ...], number: int, name: str
 ) -> HomeGame:
-    """Return a game. Deck and dice follow from ``seed``, ``deal`` and the seating."""
+    """Return a game. Its deck depends on ``seed`` and ``deal``, and its dice also on ``bots``."""
     deck = simulation_seed(seed, deal)
     dice = int.from_bytes(sha256(deck + bytes(bots)).digest()[:8], "big")
     return HomeGame(number, name, rules, deck.hex(), dice, bots)

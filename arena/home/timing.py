@@ -1,8 +1,8 @@
 """The ladder's clock for bots that are called in this process.
 
-Source: docs/arena-rules.md, "The clock". A decision's time is its wall-clock time without waits for a
-processor, but at least its processor time divided by the ladder's share of a core. So a bot that is in time
-here is in time on the ladder, if its host is as fast.
+Source: docs/arena-rules.md, "The clock". A decision's time is its wall-clock time minus its waits for a
+processor, but at least its processor time divided by a bot's share of a core on the ladder. So a bot that is
+in time here is in time on the ladder, if the arena's host is as fast.
 """
 
 import faulthandler
@@ -22,8 +22,8 @@ _MAX_IGNORED_TICKS: Final = 40
 """Number of consecutive interrupts that a bot's code may ignore before the process is ended."""
 
 _FROZEN_SECONDS: Final = 20.0
-"""Seconds without a tick of the timer after which the process is ended: the interpreter isn't running, so
-a library must be in an endless loop. This is longer than any decision may take."""
+"""Seconds without a timer tick after which the process is ended. Ticks stop while a library is in an endless
+loop. No decision may take this long."""
 
 _SHARE: Final = Limits().cpus
 """A bot's share of a core on the ladder."""
@@ -68,9 +68,9 @@ class DecisionTimer:
             signal.signal(signal.SIGALRM, before)
 
     def call(self, allowed: float, decide: Callable[[], T]) -> T:
-        """Call ``decide`` and return its result. :attr:`seconds` is then its duration, even after an error.
+        """Call ``decide`` and return its result. Sets :attr:`seconds` to the duration, even after an error.
 
-        Raises TimeLimitExceeded if it takes longer than ``allowed`` seconds.
+        Raises TimeLimitExceeded if the call takes longer than ``allowed`` seconds.
         """
         self._ignored = 0
         self._began, self._cpu, self._waited = time.perf_counter(), time.process_time(), self._waits()

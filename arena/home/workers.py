@@ -1,8 +1,8 @@
-"""Plays games between Python bots in worker processes, one per core.
+"""Plays games between Python bots in worker processes.
 
 Bots' code runs only there: an endless loop, a crash of the interpreter or ``os._exit`` ends a worker, not
-the command. A worker shares its latest request with its parent in memory, so the parent can report the bot
-and the position.
+the command. A worker keeps its latest request in memory shared with its parent, so the parent can report the
+bot and the position.
 """
 
 import multiprocessing
@@ -53,7 +53,7 @@ class BotUnloadable(PlayingFailed):
 
 
 class WorkerEnded(PlayingFailed):
-    """A bot's code ended its process or froze it. ``mistake`` identifies the bot and the place."""
+    """A bot's code ended its process or froze it. ``mistake`` has the details."""
 
     def __init__(self, mistake: Mistake) -> None:
         super().__init__(mistake.what)
@@ -64,9 +64,10 @@ class GamePlayer(Protocol):
     """Plays games between bots."""
 
     def playing(self, games: Iterable[HomeGame]) -> AbstractContextManager[Iterator[HomeResult]]:
-        """Yield the results in the order of the games. Leaving the context stops everything that was started.
+        """Play games within the context, and yield their results in the order of the games.
 
-        Iterating over the results may raise :class:`PlayingFailed`.
+        Leaving the context ends the processes that it started. Iterating over the results may raise
+        :class:`PlayingFailed`.
         """
 
 
@@ -83,7 +84,8 @@ class PythonPlayer:
     def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
         """See :class:`GamePlayer`.
 
-        The order doesn't depend on how long games take, so stopping early doesn't favour quick ones.
+        The order of the results doesn't depend on how long games take, so stopping early doesn't favour
+        quick games.
         """
         waiting = iter(games)
         # Fork the workers before anything starts a thread.
@@ -191,7 +193,7 @@ class _Worker:
     """The parent's side of a worker."""
 
     def __init__(self, plan: PythonPlayer) -> None:
-        self.order: list[HomeGame] = []  # games sent whose results have not been received yet, in order
+        self.order: list[HomeGame] = []  # games sent that have no result yet, in order
         self._shared = SharedRequest()
         self._crash_log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
         context = multiprocessing.get_context("fork")
@@ -267,7 +269,7 @@ class _Worker:
 def _authors_frames(trace: str) -> str:
     """Return the lines of a Python stack dump that are in the author's code, most recent call first.
 
-    The arena's own lines are below the author's lines and, if a timer's signal dumped the stack, also above.
+    The arena's own lines are below these and, if the timer's signal handler dumped the stack, also above.
     """
     lines = (line for line in trace.splitlines() if line.startswith("  File "))
     return "\n".join(takewhile(_is_authors_line, dropwhile(lambda line: not _is_authors_line(line), lines)))
@@ -301,7 +303,7 @@ def _serve(
 
 
 class _Bots:
-    """The bots of a worker, each loaded once for every seat that it has in one game."""
+    """A worker's bots. A bot with several seats in a game is loaded once for each of them."""
 
     def __init__(self, bots: Sequence[HomeBot], timer: DecisionTimer) -> None:
         self._bots = bots

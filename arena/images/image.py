@@ -1,8 +1,8 @@
 """A bot image as the arena stores it: the command to start, and the layers by digest.
 
-The image's id is the digest of its configuration, which names every layer by the digest of
-its uncompressed tar (OCI image specification 1.1, "Image Configuration": DiffIDs and ImageID).
-The id therefore covers all of the content.
+The image's id is the digest of its configuration, which lists the digest of each layer's uncompressed tar
+(OCI image specification 1.1, "Image Configuration": DiffIDs and ImageID). So the id covers all of the
+content.
 """
 
 import hashlib
@@ -98,9 +98,9 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     header_bytes: int = 64 * _KIB  # size of one extended tar header
     json_bytes: int = _MIB  # size of one JSON document
     # Size of `/etc/passwd` and of `/etc/group`, which engines read into their own memory.
-    accounts_bytes: int = 64 * _KIB - 1  # engines fail at a line of 64 KiB
-    command_words: int = 256  # words of entry point and arguments together; also the number of variables
-    command_bytes: int = 32 * _KIB  # size of all of these together
+    accounts_bytes: int = 64 * _KIB - 1  # engines fail on a line of 64 KiB
+    command_words: int = 256  # words in ENTRYPOINT and CMD together; also the limit on variables
+    command_bytes: int = 32 * _KIB  # size of all of these and WORKDIR together
     memory_bytes: int = 256 * _MIB  # address space of the process
     cpu_seconds: int = 7  # processor time of the process
     wall_seconds: float = 9.0  # from the process's start to its answer
@@ -127,7 +127,7 @@ class TooSlow(IntakeError):
 
 
 MOUNTED: Final = ("dev", "proc", "sys")
-"""Root folders that the runtime mounts over; an image's own content there is never visible."""
+"""Top-level folders that the runtime mounts over. An image's own content there is never visible."""
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
 _RESERVED: Final = re.compile(r"ARENA_.*|HOME")
@@ -222,7 +222,10 @@ def _check_working_dir(path: str) -> None:
 
 
 def _normalised(path: str) -> str:
-    """Remove doubled and trailing slashes and single dots from an absolute path; return others unchanged."""
+    """Remove redundant slashes and single dots from an absolute path.
+
+    Return a path unchanged if it is relative or contains ``..``.
+    """
     if not path.startswith("/") or ".." in path.split("/"):
         return path
     return "/" + posixpath.normpath(path).strip("/")

@@ -82,7 +82,7 @@ class Bases:
 class Intake:
     """Turns uploaded files into stored images.
 
-    ``folder``, for temporary files, is created if missing. ``now`` returns UTC.
+    ``folder``, for temporary files, is created if missing. ``now`` returns the time in UTC.
     """
 
     def __init__(  # noqa: PLR0913 - what reading and storing images takes
@@ -105,8 +105,9 @@ class Intake:
     def take(self, file: Path, policy: PrunePolicy) -> BotImage:
         """Make an image from a file and store it. Nothing in the file is run.
 
-        An image archive is recognised by its content. Any other file must be a source file, with a known
+        An image archive is recognised by its content. Any other file must be a source file with a known
         suffix.
+
         Raises Rejected if the file is unacceptable (the message is for its author), or IntakeError if the
         arena can't process it at the moment.
         """
@@ -134,7 +135,7 @@ class Intake:
         return image
 
     def take_own(self, engine_id: str, policy: PrunePolicy) -> BotImage:
-        """Store a house bot's image or a base image, once for each engine id. Raises IntakeError."""
+        """Store a house bot's image or a base image, unless it is already stored. Raises IntakeError."""
         own = self._store.records.base(engine_id)
         if own is None:
             with workspace(self._folder) as folder:
@@ -215,7 +216,7 @@ def language_for(file_name: str) -> Language:
 
 
 def check_source(source: bytes) -> None:
-    """Check a source file's bytes. Raises Rejected if the file is too long, or not text."""
+    """Check a source file's bytes. Raises Rejected if the file is too large, empty, or not text."""
     if len(source) > MAX_SOURCE_BYTES:
         raise Rejected(
             f"the source file is larger than the limit of {MAX_SOURCE_BYTES >> 20} MiB: "

@@ -24,7 +24,8 @@ class ImageKeeper:
     """Determines which images are in use, and prunes the others.
 
     ``store`` records which bots play. ``prune_engine`` removes the engine's copies of pruned images, so that
-    the quota (in bytes) applies there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
+    the quota (in bytes) applies there too. Uploads in progress are in ``folder``. ``now`` returns the time in
+    UTC.
     """
 
     def __init__(  # noqa: PLR0913 - its collaborators
@@ -78,7 +79,7 @@ class ImageKeeper:
 
         Images in use are never pruned. If all images of submitted bots are missing, the folder is probably
         not the image store but, for example, the empty mount point of a disk that is not mounted. Raises
-        StoreError, or IntakeError if they are all missing, or the images can't be listed.
+        StoreError, or IntakeError if they are all missing or the images can't be listed.
         """
         used = self._store.bots.sources_in_use(untrusted_only=True)
         ids = self._images.records.ids()

@@ -1,4 +1,4 @@
-"""A folder of objects, on this host's disk or anywhere else that fsspec reaches.
+"""A folder of objects, on this host's disk or anywhere else that fsspec can reach.
 
 The interface is limited to what object stores offer: an object appears whole or not at all, is never changed
 in place, and has a name, a size and a modification time.
@@ -22,16 +22,16 @@ from arena.images.image import IntakeError
 
 CHUNK: Final = 1024 * 1024
 _PASSWORD: Final = re.compile(r"://.*@")
-"""Credentials in a URL. They are removed from errors, which reach logs and the authors of submissions."""
+"""Credentials in a URL. They are removed from errors, which are logged and shown to authors."""
 
 INCOMING: Final = "incoming"
-"""Folder of incomplete objects. Killed processes leave garbage here."""
+"""Folder of incomplete objects, including those that killed processes left behind."""
 
 
 class Objects:
     """Objects by name, such as ``images/1234``.
 
-    ``url`` is in fsspec's form; a plain path is a folder on this host. With ``make``, a missing local folder
+    ``url`` is an fsspec URL, or a path to a folder on this host. If ``make`` is True, a missing local folder
     is created, and only this user can access it. The constructor and all methods raise IntakeError if the
     storage fails.
     """

@@ -45,7 +45,7 @@ from arena.protocol.decoding import prepared
 
 _TEXT_CHARACTERS: Final = 1_000
 _EXTERNAL_SIGNALS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-"""Signals that an archive can't cause in its reader. A service manager sends them to all its processes."""
+"""Signals that an archive can't cause in its reader. A service manager may send them to all processes."""
 
 _REMEDY: Final = "save the image again; if that doesn't help, report this error to the operator"
 
@@ -109,7 +109,8 @@ def _judge(output: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> 
     if len(messages) > 1 and not isinstance(messages[1], Ready):
         return _unwrap(messages[1])
     if not in_time:
-        # The limit on processor time is lower, so a reader that exceeds only this one waited for the host.
+        # The limit on processor time is lower, so a reader that exceeds only this one was kept
+        # waiting by the host.
         raise TooSlow(
             f"the archive was not read within {limits.wall_seconds:g} s: "
             "the host is too busy or its disk too slow; another attempt may succeed"
@@ -223,7 +224,7 @@ def _create_file(output: Path) -> Iterator[BinaryIO]:
 
 
 def _verified_image(repacked: Repacked, sink: BinaryIO, platform: Platform, limits: IntakeLimits) -> BotImage:
-    """Return the image if it matches the output and is within its limits."""
+    """Return the image. Raises Rejected unless it matches the output and is within the limits."""
     sizes = [layer.size for layer in repacked.layers]
     if not 1 <= len(sizes) <= limits.layers or any(size < _BLOCK or size % _BLOCK for size in sizes):
         raise Rejected(f"the archive reader returned an invalid list of layers: {_REMEDY}")

@@ -1,4 +1,4 @@
-"""Presents the image store to the sandbox."""
+"""Provides stored images to the sandbox."""
 
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
@@ -19,8 +19,8 @@ _END_OF_TAR: Final = bytes(2 * _BLOCK)
 def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[bytes]:
     """Yield the archive of an image in pieces, for the engine to load.
 
-    ``manifest.json``, which announces the image, comes last: a damaged layer is detected only at its end, and
-    the archive then breaks off before it announces an image.
+    ``manifest.json``, which declares the image, comes last. Damage to a layer is detected only at the layer's
+    end, and the archive then ends without declaring an image.
 
     ``name`` is the image's name in the engine, such as ``kaiten/submitted:latest``. Raises IntakeError if a
     blob is damaged or missing.
@@ -53,7 +53,7 @@ class StoreSource:
     """Provides stored images to an engine: an :class:`arena.sandbox.runtime.ImageSource`.
 
     ``install`` is the installation's id: it keeps arenas that share an engine from pruning each other's
-    images. ``now`` returns UTC; if it is None, the use of images is not recorded.
+    images. ``now`` returns the time in UTC; if it is None, the use of images is not recorded.
     """
 
     def __init__(self, store: ImageStore, install: str, now: Callable[[], datetime] | None) -> None:
@@ -67,7 +67,7 @@ class StoreSource:
         return self._repository
 
     def find(self, id_: str) -> KeptImage | None:
-        """Return an image; records the use unless ``now`` is None."""
+        """Return an image, or None if it is not stored. Record the use unless ``now`` is None."""
         with _as_runtime_failure():
             image = self._store.records.image(id_)
             if image is None:

@@ -84,7 +84,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Records:
-    """The records of one store. Every method may raise IntakeError: an object can't be read or written."""
+    """The records of one store. Every method raises IntakeError if an object can't be read or written."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -209,7 +209,7 @@ class Pruned:
 
 
 class ImageStore:
-    """Images by id. Every method may raise IntakeError: an object can't be read or written.
+    """Images by id. Every method raises IntakeError if an object can't be read or written.
 
     All processes of this host that use the store share the file ``lock``, which is created if missing.
     """
@@ -225,8 +225,8 @@ class ImageStore:
     def add(self, image: BotImage, content: Content, policy: PrunePolicy, now: datetime) -> None:
         """Store an image. Skip blobs that are already stored, and prune other images to make room.
 
-        Raises IntakeError, and stores nothing, if the image doesn't fit, its bytes don't match its digests,
-        or they can't be written.
+        Raises IntakeError, and adds no image, if the image doesn't fit, its bytes don't match its digests, or
+        they can't be written.
         """
         wanted = blobs_of(image)
         with self._locked():
@@ -277,7 +277,7 @@ class ImageStore:
             images, sizes, quota=policy.quota, spared={*policy.keep, *recent}, needed=frozenset(needed)
         )
         for image in pruned:
-            # Remove the record first: if this process is killed here, the next prune finds the blobs.
+            # Remove the record first: if this process is killed here, the next prune removes the blobs.
             self.records.remove(image.id)
         stay = frozenset(needed).union(*(image.blobs for image in images if image not in pruned))
         self._remove(frozenset().union(*(image.blobs for image in pruned)) - stay, sizes)

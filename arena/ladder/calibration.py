@@ -1,16 +1,15 @@
 """Calibration of ratings: compares predictions with results, and fits the β that predicts best.
 
-Predictions use the ratings from before a game, which don't depend on its result, so the comparison is fair. A
-β is good if it gives the actual results a high probability, that is, if the log-loss of the predictions is
-low.
+Predictions use the ratings before a game, which don't depend on its result, so the comparison is fair. A β is
+good if it gives the actual results a high probability, that is, if the log-loss of the predictions is low.
 
-Three questions, answered from the latest games:
+The latest games answer three questions:
 
-- Do bots win as often as predicted? Of all pairs for which a chance near 60% was predicted, 60% should end
+- Do bots win as often as predicted? Of the pairs with a predicted probability near 60%, about 60% should end
   with the favourite ahead.
 - Do predictions distinguish bots? Predicting one half for every pair would be calibrated, too. The better the
   predictions distinguish bots, the lower the log-loss.
-- Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change of
+- Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change in
   its mean during later games has the deviation √(σ² - σ'² + n·τ²), where σ' is the deviation after n more
   games and τ the drift per game. In 95% of cases, the change is less than 1.96 times this deviation.
 """
@@ -51,7 +50,7 @@ class PredictedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetaFit:
-    """The fit to games with one number of players."""
+    """The fit of β for one number of players."""
 
     players: int
     games: int  # number of games with at least one pair that didn't tie
@@ -63,7 +62,7 @@ class BetaFit:
 
 
 def fit_betas(games: Iterable[PredictedGame]) -> tuple[BetaFit, ...]:
-    """Fit β for every number of players with enough games, ascending."""
+    """Fit β for every number of players with enough games, in ascending order."""
     by_players: dict[int, list[list[tuple[Rating, Rating]]]] = {players: [] for players in BETAS}
     for game in games:
         if pairs := _pairs(game):
@@ -72,7 +71,7 @@ def fit_betas(games: Iterable[PredictedGame]) -> tuple[BetaFit, ...]:
 
 
 def _pairs(game: PredictedGame) -> list[tuple[Rating, Rating]]:
-    """Return the pairs that didn't tie, each with the better-placed rating first."""
+    """Return the ratings of the pairs that didn't tie, each with the better-placed seat first."""
     seats = sorted(zip(game.places, game.ratings, strict=True), key=lambda seat: seat[0])
     return [(first, second) for (one, first), (other, second) in combinations(seats, 2) if one != other]
 
@@ -112,7 +111,7 @@ EDGES: Final = (0.5, 0.52, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0)
 """Limits of the groups of predictions. Lower groups are narrower: most predictions are near one half."""
 
 SPANS: Final = 10
-"""Number of consecutive parts into which the games are divided."""
+"""Maximum number of consecutive parts into which the games are divided."""
 
 _MIN_PAIRS: Final = 20
 
@@ -151,7 +150,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
-    """The games with one number of players.
+    """The predictions for games with one number of players.
 
     Attributes:
         players: Number of players.
@@ -173,7 +172,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A part of the games, consecutive in the order of rating.
+    """A part of the games, which are consecutive in the order of rating.
 
     Attributes:
         start: End of its first game, UTC.
@@ -182,7 +181,7 @@ class Span:
         moves: Number of versions with enough games in this part.
         held: Share of these versions whose final rating is in the 95% interval of their first rating; None if
             there are no such versions.
-        log_loss: Like the log-loss of :class:`Predictions`, over all numbers of players.
+        log_loss: As in :class:`Predictions`, but over all numbers of players.
     """
 
     start: datetime
@@ -226,7 +225,7 @@ def calibrate(games: Sequence[PredictedGame]) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two seats of a game: the prediction for the favourite, and 1 if it finished ahead, 0.5 for a tie."""
+    """Two seats of a game: the favourite's prediction and result, which is 1 if ahead and 0.5 for a tie."""
 
     predicted: float
     result: float

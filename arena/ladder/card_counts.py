@@ -18,7 +18,7 @@ POINT: Final = lcm(*range(1, _MAX_ICONS + 1))
 """Number of units in a point, chosen so that every card's share is a whole number of units."""
 
 _DUMPLINGS: Final = 5
-"""Number of dumplings that score; further ones score nothing."""
+"""Maximum number of dumplings that score."""
 
 Earned = dict[tuple[int, int], tuple[int, ...]]
 """For each round and turn, the points of each card placed, in order, in units of 1 / ``POINT``."""
@@ -46,7 +46,7 @@ def earned(end: State, seat: int) -> Earned:
 
 
 def _round_shares(cards: Sequence[Card], score: RoundScore, pudding: int) -> list[int]:
-    """Return each card's share of a round's points, in the order in which they were placed."""
+    """Return the cards' shares of a round's points, in the order of the cards."""
     tempura, sashimi = cards.count(Card.TEMPURA), cards.count(Card.SASHIMI)
     dumplings = min(cards.count(Card.DUMPLING), _DUMPLINGS)
     icons = sum(MAKI_ICONS.get(card, 0) for card in cards)

@@ -15,7 +15,7 @@ _Z: Final = 1.959964
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A number and its interval.
+    """A number and its 95% interval.
 
     Attributes:
         value: The number.
@@ -42,8 +42,8 @@ class WinRate(Estimate):
 def win_rate(won: int, times: int, squares: int) -> WinRate | None:
     """Return the share of decisions in games that were won, or None if there are no decisions.
 
-    ``won`` is in units of 1 / ``WIN``, ``times`` the number of decisions, and ``squares`` the sum, over the
-    seats of each game, of the squared number of decisions.
+    ``won`` is in units of 1 / ``WIN``. ``times`` is the number of decisions. ``squares`` is the sum of the
+    squares of each seat's number of decisions in each game.
     """
     if not times:
         return None

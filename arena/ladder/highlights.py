@@ -10,7 +10,7 @@ KEPT = 5
 """Number of highlights of each kind to keep per day."""
 
 SURPRISE = 0.25
-"""Maximum probability of an upset."""
+"""Maximum predicted probability of an upset."""
 
 
 class HighlightKind(StrEnum):

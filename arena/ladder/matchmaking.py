@@ -27,8 +27,8 @@ _MICROS = 1_000_000
 
 _DISTANCE_SCALE = 3
 """Distance at which an opponent's weight falls to 1/e, in standard deviations of the difference between two
-skills. The distance spans nearly the whole ladder if one of the versions is new, and a few rating points once
-both have settled."""
+skills. This distance spans nearly the whole ladder if one of the versions is new, and a few rating points
+once both have settled."""
 
 _FAR_WEIGHT = 0.05
 """Minimum weight of distant opponents, which keeps all parts of a ladder connected."""
@@ -55,7 +55,7 @@ class Candidate:
     bot: str
     author: str
     house: bool  # whether it is a house bot; house bots may meet each other
-    mean: float  # mean of the overall rating; `deviation` likewise
+    mean: float  # of the overall rating, like `deviation`
     deviation: float
     last_played: datetime | None  # UTC; None before the first rated game
     games: Mapping[int, int]  # rated games, by number of players
@@ -68,10 +68,10 @@ class Candidate:
 
 
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players with which the longest-waiting version has the fewest games.
+    """Return the number of players at the next table, chosen for the longest-waiting version.
 
-    Queued games count too. This makes every version play about equally often with each number of players.
-    Raises TooFewBots.
+    That version has the fewest games, including queued ones, with this number of players. So every version
+    plays about equally often with each number. Raises TooFewBots.
     """
     possible = possible_players(candidates, counts)
     waiting = min(candidates, key=_priority)
@@ -136,7 +136,7 @@ def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
 
 
 def deal_count(table: Sequence[int], default: int, micros: Mapping[int, int]) -> int:
-    """Return the number of deals of a match: ``default``, or fewer at a slow table.
+    """Return the number of deals for a match: ``default``, or fewer at a slow table.
 
     ``micros`` maps each version that has played to its mean decision time in microseconds.
     """
@@ -198,8 +198,8 @@ def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
 def _balancing_opponents(table: Sequence[Candidate], free: list[Candidate]) -> list[Candidate]:
     """Return the free bots that would balance the ratings around the table's first bot.
 
-    If more of the seated bots are rated above it than below, these are the bots rated below it, and vice
-    versa. Returns all free bots if both sides are equal or no free bot is on the lighter side.
+    If more of the seated bots are rated above it than below, these are the bots not rated above it, and vice
+    versa. Returns all free bots if both sides are equal or no free bot would help.
     """
     mean = table[0].mean
     lean = sum((other.mean > mean) - (other.mean < mean) for other in table)

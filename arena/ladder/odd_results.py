@@ -5,8 +5,8 @@ chance can have the same effect, so a report is a reason to review games, not pr
 
 For each pair, results are compared with the prediction from the latest ratings of both versions. The variance
 of the sum of the differences has two parts: the luck of each game, and the error of the ratings, which all
-games of a pair share. Chance makes the oddest of n pairs look odd, so a pair's probability is multiplied by n
-(Bonferroni).
+games of a pair share. Of n pairs, one may look odd by chance alone, so a pair's probability is multiplied by
+n (Bonferroni).
 """
 
 import math
@@ -27,7 +27,7 @@ _MIN_GAMES: Final = 20
 """Minimum number of games of a pair, so that the sum is approximately normally distributed."""
 
 _NEGLIGIBLE_DEVIATION: Final = 1e-9
-"""Deviation of a skill that is treated as known, because the ratings' error is added once per pair."""
+"""Deviation of a skill that is treated as known: the ratings' error is added only once per pair."""
 
 _SLOPE_STEP: Final = 0.01
 """Difference of two means for computing the slope of an expectation."""

@@ -3,8 +3,8 @@
 A game is a Plackett-Luce choice: of the players not yet placed, each finishes next with a probability
 proportional to the exponential of its skill. Each game replaces the skills at its table with a normal
 approximation of their joint posterior (Laplace's, after one Newton step). Only the diagonal of the covariance
-is kept, so the cost of a game does not depend on the number of bots, and skills are updated game by game from
-the log, like ratings.
+is kept, so the cost of a game does not depend on the number of bots. Like ratings, skills are updated game by
+game from the log.
 
 This differs from TrueSkill in two ways. A skill doesn't drift, because a version never changes: deviations
 fall with every game, whereas TrueSkill's stay above a limit. And the prior is about as wide as the spread of

@@ -27,8 +27,8 @@ _NOTICE_PREFIX: Final = "kaiten: "
 def where_it_failed(stderr: str) -> str | None:
     """Return the last exception from the author's code, with the innermost line of that code, or None.
 
-    Frames of Python, packages and the arena are skipped. If an exception has only the library's frames, for
-    example because of what ``choose`` returned, the position of ``choose`` is given instead, if it is known.
+    Frames of Python, packages and the arena are skipped. If an exception has only such frames, for example
+    because of what ``choose`` returned, the position of ``choose`` is given instead, if it is known.
     ``stderr`` is untrusted.
     """
     frame: tuple[str, str, str] | None = None
@@ -191,8 +191,8 @@ class QualificationStanding:
 def standing(played: Sequence[Played]) -> QualificationStanding:
     """Return a bot's standing after its games, which are given in the order played.
 
-    A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MAX_TIMEOUTS`` times
-    across all games.
+    A bot fails if it doesn't connect, disconnects, breaks the rules or the protocol, or is late more than
+    ``MAX_TIMEOUTS`` times across all games.
 
     If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to
     ``MAX_REPEATS`` times. After that, the verdict is final.
@@ -272,7 +272,7 @@ def _kind(fault: Fault, report: SeatReport) -> CauseKind:
 
 
 def _failed_for_network(stderr: str) -> bool:
-    """Return True if the last error about the network or a missing module is about the network.
+    """Return True if there is an error about the network, and none about a missing module after it.
 
     A refused connection is ignored: without a network, only the bot's own container can refuse one.
     """
@@ -356,8 +356,8 @@ def _fault_position(fault: Fault, request: Request, stderr: str) -> Iterator[str
 def _never_moved(failure: _Failure, report: SeatReport) -> bool:
     """Return True if the bot was lost before its Hello or, if it named no SDK, at its first decision.
 
-    A bot that crashes before its Hello also has its fault at its first decision. Only the name of an SDK,
-    which comes with the Hello, tells the two apart.
+    A crash before the Hello is also recorded at the first decision. Only the name of the SDK, which comes
+    with the Hello, distinguishes it from a later crash.
     """
     return failure.fault is Fault.ABSENT or (
         failure.fault in FINAL_FAULTS and not report.sdk and failure.step == 0
@@ -382,7 +382,7 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""How many of the active version's latest rated games count. Those before its last reactivation don't."""
+"""Number of the active version's latest rated games that count. Those before its reactivation don't."""
 
 BENCHING_FAILURES: Final = 5
 """A bot is benched if the stand-in finished at least this many games of the window."""

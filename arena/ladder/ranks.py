@@ -4,14 +4,14 @@
     field.interval(1)    # (1, 2)
 
 A rank is one more than the number of players with a higher skill. A player's skill is drawn ``DRAWS`` times.
-Each draw is ranked in a field, which has one drawn skill of every player. The interval leaves out the lowest
-and the highest fortieth of these ranks, so it contains ``SHARE`` of them.
+Each draw is ranked in a field, which contains one drawn skill of every player. The interval leaves out the
+lowest and the highest fortieth of these ranks, so it contains ``SHARE`` of them.
 
 Draws are spread evenly (Latin hypercube sampling): a player's own draws are the midpoints of ``DRAWS``
-equally likely slices of the distribution. For the fields, each distribution is cut into as many slices as
-there are fields, in an order that depends only on the player's id. So the same ratings give the same
-intervals on every machine. With many players, chance evens out and fewer fields suffice: their number limits
-the draws in all fields to ``_MAX_DRAWS``, but is at least ``_MIN_FIELDS``.
+equally likely slices of the distribution. For the fields, each distribution is divided into as many slices as
+there are fields. The slices' order depends only on the player's id, so the same ratings give the same
+intervals on every machine. With many players, chance evens out and fewer fields suffice. All fields together
+have at most ``_MAX_DRAWS`` draws, but there are at least ``_MIN_FIELDS`` fields.
 """
 
 import math

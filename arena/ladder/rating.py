@@ -1,7 +1,7 @@
-"""TrueSkill ratings of a free-for-all with ties, and related statistics.
+"""TrueSkill ratings for free-for-all games with ties, and related statistics.
 
-Only this module uses the ``trueskill`` package, and only with explicit environments: any importer can change
-the package's global environment.
+Only this module uses the ``trueskill`` package, and only with explicit environments, because any importer
+could change the package's global environment.
 """
 
 import math
@@ -13,7 +13,7 @@ from statistics import median_low
 from typing import NamedTuple
 
 with warnings.catch_warnings():
-    # Its source from 2018 has an escape sequence that newer versions of Python warn about on compilation.
+    # The package, from 2018, contains an escape sequence that newer versions of Python warn about.
     warnings.simplefilter("ignore")
     import trueskill
 
@@ -25,14 +25,14 @@ DRIFT = _DEVIATION / 100
 
 _DRAW_PROBABILITY = 0.01
 """Probability that two equal players share a place. Points tie often, but puddings break ties: uniformly
-random players shared a place in 0.7% of pairs at tables of two, up to 1.0% at five (0.4% with the dummy;
+random players shared a place in 0.7% of pairs at tables of two, rising to 1.0% at five (0.4% with the dummy;
 soy sauce makes no difference; 1,500 games each)."""
 
 _BASE_BETA = 2.5 * _DEVIATION / 2
 
 BETAS = {2: _BASE_BETA, 3: _BASE_BETA * 1.6, 4: _BASE_BETA * 2, 5: _BASE_BETA * 2.25}
 """TrueSkill's β, the variation of performance around the skill, by number of players. Games of Sushi Go! are
-short: with TrueSkill's default β, half the initial deviation, ratings followed the latest games."""
+short: with TrueSkill's default β, half the initial deviation, ratings mostly reflected the latest games."""
 
 _ENVIRONMENTS = {
     players: trueskill.TrueSkill(
@@ -70,8 +70,8 @@ def initial() -> Rating:
 
 
 _VERSION_DEVIATION = 1.0
-"""Deviation of the difference between consecutive versions of a bot: an assumption, because no ladder has had
-many versions yet. A version that plays like the old one keeps approximately the same rank."""
+"""Assumed deviation of the difference in skill between consecutive versions of a bot. A version that plays
+like the old one keeps approximately the same rank."""
 
 
 def next_version(old: Rating, new_bot: Rating, doubt: float = 0.0) -> Rating:
@@ -91,14 +91,14 @@ def conservative(rating: Rating) -> float:
 def expected(first: Rating, second: Rating, tables: Sequence[int] = tuple(BETAS)) -> float:
     """Return the probability that the first player finishes a game ahead of the second, ignoring ties.
 
-    It is nearer to one half than the probability that the first has the higher skill, because games vary by
-    β. ``tables`` contains the possible numbers of players, all equally likely.
+    It is nearer to one half than the probability that the first has the higher skill, because performance
+    varies by β. ``tables`` contains the possible numbers of players, all equally likely.
     """
     return math.fsum(expected_with(BETAS[players], first, second) for players in tables) / len(tables)
 
 
 def expected_with(beta: float, first: Rating, second: Rating) -> float:
-    """Return the probability for games that vary by this β. See :func:`expected`."""
+    """Return the probability for one β. See :func:`expected`."""
     spread = math.hypot(first.deviation, second.deviation, math.sqrt(2) * beta)
     return math.erfc((second.mean - first.mean) / spread / math.sqrt(2)) / 2
 
@@ -147,7 +147,7 @@ DAYS = 7
 
 
 class Closing(NamedTuple):
-    """A rating at the end of a day, or the current one if the day is not over; ``day`` is an ordinal."""
+    """A rating at the end of a day, or the current one if the day isn't over. ``day`` is a date's ordinal."""
 
     day: int
     mean: float
@@ -198,7 +198,7 @@ def game_time(millis: Iterable[float | None]) -> int | None:
 
 
 def add(times: Times, micros: int) -> Times:
-    """Return the times with one more game, rounded to two significant digits, halves up."""
+    """Return the times with one more, which is rounded to two significant digits, halves up."""
     unit: int = 10 ** max(0, len(str(micros)) - _SIGNIFICANT_DIGITS)
     rounded = (micros + unit // 2) // unit * unit
     at = bisect_left(times, (rounded, 0))

@@ -1,7 +1,7 @@
 """Folds a ladder's log into ratings.
 
-A log is a sequence of numbered events: versions that start and games that were played. Each version has an
-entry in the overall list and one in the list of each number of players. Entries depend only on earlier
+A log is a sequence of numbered events: versions that started and games that were played. Each version has an
+entry in the overall list and one in the list for each number of players. Entries depend only on earlier
 events, so incremental and rebuilt lists are identical bit for bit.
 """
 
@@ -90,8 +90,9 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
 def _next_version_entry(old: Entry) -> Entry:
     """Return the entry of a bot's next version.
 
-    Its means are those of all games, because a bot could have faults on purpose in games that it is losing.
-    The points that faults may have cost increase the deviations, so that a repaired bot rises quickly.
+    Its means are those from all games: if games with faults didn't count, a bot could cause faults in games
+    that it is losing. The points that faults may have cost increase the deviations, so that a repaired bot
+    rises quickly.
     """
     cost = max(0.0, old.sound.mean - old.skill.mean)
     skill = next_version(old.skill, PRIOR, cost)
@@ -147,7 +148,7 @@ def _faultless_skills(before: Sequence[Entry], event: GamePlayed, skills: Sequen
 
 
 MAX_POINTS: Final = 128
-"""Maximum number of points of a curve. After this many games, a curve has at least half as many points."""
+"""Maximum number of points in a curve. From this many games on, a curve has at least half as many."""
 
 T = TypeVar("T")
 
@@ -158,7 +159,7 @@ def stride(games: int) -> int:
 
 
 def thinned(points: Sequence[T], most: int) -> tuple[T, ...]:
-    """Return at most ``most`` (two or more) points: the first, the last, and evenly spaced ones between."""
+    """Return at most ``most`` (two or more) points: the first, the last, and evenly spaced others."""
     last = len(points) - 1
     if last < most:
         return tuple(points)

@@ -27,7 +27,7 @@ _RANGES: Final = {
 class LadderSettings:
     """The ladder's settings. Raises ValueError if ``players`` is invalid or a number is out of range."""
 
-    paused: bool  # if True, no matches are drawn; queued ones are still played, and submissions still qualify
+    paused: bool  # if True, no matches are drawn; queued ones are still played, and bots can still qualify
     players: tuple[int, ...]  # numbers of players per table, ascending
     deals: int  # deals per match, 1 to 24; always 1 if one of its bots has no rated games yet
     clock: Clock = field(default_factory=Clock)  # of every match that the arena draws, rated or not

@@ -58,7 +58,7 @@ class BoardQuery:
 _SIGMAS: Final = 2
 _MICROS: Final = 1000
 _MAX_TO_SORT: Final = 200
-"""Up to this number of matching lines, sorting them is faster than filtering the sorted list."""
+"""Maximum number of matching lines for which sorting is faster than filtering the sorted list."""
 
 _Key = tuple[bool, float, float, str, int]
 """A line's place in the order. It ends with the bot's id, which makes it unique."""
@@ -101,7 +101,7 @@ class Standings:
     def rows(self, wanted: BoardQuery, today: int) -> tuple[int, list[Row]]:
         """Return the number of lines that match, and the requested ones.
 
-        ``today`` is a :meth:`datetime.date.toordinal`.
+        ``today`` is a date's ordinal (:meth:`datetime.date.toordinal`).
         """
         found = self._order if wanted.house else self._without_house
         if wanted.search:
@@ -218,7 +218,7 @@ class Standings:
         return min(best, rank), max(worst, rank)
 
     def _is_tied(self, key: _Key) -> bool:
-        """Return True if, for a neighbour, neither bot is better with a probability of at least ``SHARE``."""
+        """Return True if a neighbour is neither better nor worse with a probability of at least ``SHARE``."""
         if key[0]:
             return False
         at = bisect_left(self._order, key)
@@ -249,4 +249,4 @@ _VALUES: Final[Mapping[BoardOrder, Callable[[BoardLine, int], Any]]] = {
     BoardOrder.MEDIAN_MILLIS: lambda line, _: median(line.entry.times),
     BoardOrder.LAST_PLAYED: lambda line, _: line.entry.last_played,
 }
-"""Returns a value by which lines can be sorted on a given day, or None if the line has no such value."""
+"""For each order, the value by which a line is sorted on a given day; None if the line has no value."""

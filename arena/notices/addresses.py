@@ -1,7 +1,7 @@
-"""Addresses of webhooks. A webhook's address must not lead into the arena's own network.
+"""Addresses of email and webhooks. A webhook's address must not lead into the arena's own network.
 
-The address is checked twice: its text when it is added, and the network addresses of its host before each
-delivery. The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).
+A webhook's address is checked twice: its text when it is added, and the network addresses of its host before
+each delivery. The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).
 """
 
 import re
@@ -19,7 +19,7 @@ _DEFAULT_PORTS: Final = {"https": _HTTPS, "http": 80}
 _GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
 
 _MAIL: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
-"""The HTML standard's syntax of an email address, but with a dot in the domain."""
+"""The HTML standard's syntax for an email address, but with at least one dot in the domain."""
 
 _MAX_MAIL_LENGTH: Final = 254
 
@@ -48,7 +48,8 @@ def check_mail(address: str) -> None:
 def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
     """Return the parts of a webhook's address.
 
-    ``named`` are hosts, ``HOST:PORT``, that the operator allows in any network. Raises SubscriptionRefused.
+    ``named`` contains the hosts, as ``HOST:PORT``, that the operator allows in any network. Raises
+    SubscriptionRefused.
     """
     if len(url) > _MAX_LENGTH or not _PRINTABLE_ASCII.fullmatch(url):
         raise SubscriptionRefused(

@@ -25,7 +25,7 @@ _MAX_CONCURRENT: Final = 8
 
 _ROUND_SECONDS: Final = 6.0
 """Time limit of a round of deliveries. A webhook takes at most 5 s, plus the time to resolve its host's name;
-an email may take longer. After the limit, only the thread of a slow delivery waits."""
+an email may take longer. After the limit, a slow delivery continues in its thread."""
 
 _RETRY_BACKOFF: Final = Backoff(first=30, most=6 * 3600, factor=3)
 

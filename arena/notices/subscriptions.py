@@ -25,8 +25,8 @@ class NotConfirmed(Exception):
 class OwnSubscriptions:
     """Subscriptions of accounts.
 
-    ``named`` are hosts, ``HOST:PORT``, that webhooks may reach in any network. If ``sends_mail`` is False,
-    email addresses can't be added.
+    ``named`` contains hosts, as ``HOST:PORT``, that webhooks may reach in any network. If ``sends_mail`` is
+    False, email addresses can't be added.
     """
 
     def __init__(
@@ -51,10 +51,12 @@ class OwnSubscriptions:
         *,
         address: str,
     ) -> tuple[str | None, KnownSubscription]:
-        """Add a subscription; return the secret of a webhook, which can't be read again.
+        """Add a subscription. Return a webhook's secret, or None for email, and the subscription.
 
-        ``to`` is a URL or an email address, which is sent a request to confirm it. ``address`` is the
-        client's, for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
+        The secret can't be read again.
+
+        ``to`` is a URL or an email address. An email address is sent a request to confirm it. ``address`` is
+        the client's IP address, for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
         """
         now, secret, first = self._sources.now(), self._sources.new_secret(), None
         if kind is SubscriptionKind.WEBHOOK:
@@ -135,7 +137,7 @@ def _checked_topics(topics: Collection[Topic]) -> tuple[Topic, ...]:
 
 
 def open_subscriptions(settings: Settings, store: Store) -> OwnSubscriptions:
-    """Return the subscriptions with the real clock and real secrets."""
+    """Return the store's subscriptions, with the real clock and random secrets."""
     return OwnSubscriptions(
         store.subscriptions,
         real_sources(),

@@ -67,7 +67,7 @@ def signature(secret: str, id_: str, timestamp: int, body: bytes) -> str:
 
 
 class Webhooks:
-    """Delivers notices to webhooks. ``named`` are hosts, ``HOST:PORT``, that may be in any network."""
+    """Delivers notices to webhooks. ``named`` contains the ``HOST:PORT`` that may be in any network."""
 
     def __init__(self, named: Collection[str], tls: ssl.SSLContext) -> None:
         self._named = named

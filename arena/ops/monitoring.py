@@ -112,7 +112,7 @@ def metrics_of(registry: CollectorRegistry) -> Answer:
 
 
 def checked(checks: Mapping[str, Check]) -> Answer:
-    """Return a handler that returns ``ok``, or 503 with the failed checks as problem details (RFC 9457)."""
+    """Return a handler that sends ``ok``, or 503 with the failed checks as problem details (RFC 9457)."""
 
     def answer() -> Response:
         found = {name: check() for name, check in checks.items()}

@@ -28,7 +28,7 @@ _PERSON_GAMES: Final = timedelta(days=30)
 def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, int]:
     """Remove old logs and replays, up to the limit of one run.
 
-    Return the number of matches whose logs were removed, and of those whose replays were. Raises StoreError.
+    Return the numbers of matches whose logs, and whose replays, were removed. Raises StoreError.
     """
     replays = _remove(store.logs.remove_replays, settings.keep_replays_days, now)
     return _remove(store.logs.remove_logs, settings.keep_logs_days, now), replays

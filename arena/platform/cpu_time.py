@@ -1,12 +1,12 @@
 """Linux's CPU time counters: how long threads ran and waited, and how long their quota throttled them.
 
 A runnable thread that isn't running waits in a queue. The kernel adds this wait to the thread's run delay
-(``/proc/TID/schedstat``) once the thread runs again. There are three reasons to be in the queue:
+(``/proc/TID/schedstat``) once the thread runs again. A thread waits for one of three reasons:
 
-* Other programs use the processors. That is the host's delay, which this module measures.
-* Threads of the same sandbox use them. That counts against the sandbox.
-* The sandbox has used up its quota. That counts against the sandbox too. The kernel includes it in the run
-  delay, and also counts it in ``cpu.stat`` of the control group, so that it can be subtracted.
+* Other programs are using the processors. That is the host's delay, which this module measures.
+* Threads of the same sandbox are using them. That counts against the sandbox.
+* The sandbox has used up its quota. That counts against the sandbox too. The kernel includes this wait in the
+  run delay, but also counts it in ``cpu.stat`` of the control group, so it can be subtracted.
 """
 
 import math
@@ -22,7 +22,7 @@ _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
 _MAX_UNMATCHED_SECONDS: Final = 0.2
-"""Maximum throttled time that may become run delay only in a later measurement. The quota's period is
+"""Maximum throttled time that may appear as run delay only in a later measurement. The quota's period is
 0.1 s."""
 
 _IDLE_SECONDS: Final = 0.001
@@ -39,7 +39,7 @@ _THROTTLE_SECONDS: Final = 0.25
 """If the quota throttled a sandbox this recently, it may still be throttled. The quota's period is 0.1 s."""
 
 _MAX_DEBT_SECONDS: Final = 0.5
-"""Maximum time that a sandbox can owe. If a host doesn't enforce the quota, nothing limits what it uses."""
+"""Maximum time that a sandbox can owe. If a host doesn't enforce the quota, a sandbox may use any amount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +86,10 @@ class HostDelayMeter:
     used up gains nothing.
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
-    waits for a processor. If all threads are asleep, some run for a moment, and all sleep again, without a
-    message in or out (:meth:`message_passed`), then nothing depended on those waits, and they don't count. If
-    the bot doesn't sleep again, only the waits of the thread that has run longest since then count: the
-    others may have waited while that thread was asleep.
+    waits for a processor. If some threads wake and all are soon asleep again, without a message in or out
+    (:meth:`message_passed`), nothing depended on those waits, so they don't count. If the bot doesn't sleep
+    again, only the waits of the thread that has run longest since the sleep count: the others may have waited
+    while that thread was asleep.
     """
 
     def __init__(self, files: CpuFiles) -> None:
@@ -132,7 +132,7 @@ class HostDelayMeter:
         return CpuSample(delay - self._idle_wait(threads, delay, spent), needed)
 
     def message_passed(self) -> None:
-        """Record that the bot will get or has just sent a message, so that the waits around it count."""
+        """Record that the bot is about to get or has just sent a message, so that waits around it count."""
         self._message_passed = True
 
     @property
@@ -176,8 +176,9 @@ class HostDelayMeter:
 
         The length of such a wait is known only afterwards. A sandbox stopped by its own quota is also
         runnable and idle, and the kernel counts that time only afterwards. But a sandbox stopped by its quota
-        has used more than the quota allows for that time, while one stopped by the host has used less. If it
-        used far more, in one long system call, the kernel counts one stop per period until that is paid off.
+        has used more than the quota allows for that time, while one stopped by the host has used less. If a
+        sandbox has used far more, in one long system call, the kernel counts one stop per period until the
+        excess is paid off.
         """
         now = time.monotonic()
         if not self._idle or now < max(
@@ -234,7 +235,7 @@ def unmeasured_reason(files: CpuFiles) -> str | None:
 
 
 class OwnRunDelay:
-    """How long the thread that created this has waited for a processor since its start, in seconds."""
+    """How long the creating thread has waited for a processor since it started, in seconds."""
 
     def __init__(self) -> None:
         try:
@@ -250,7 +251,7 @@ class OwnRunDelay:
 
 
 def _wait(now: _Thread, before: _Thread | None, spent: float) -> float:
-    """Return how long a thread has waited, less the time that the sandbox's other threads ran meanwhile.
+    """Return how long a thread has waited, minus the time that the sandbox's other threads ran meanwhile.
 
     ``before`` is None if the thread has started since; ``spent`` is the time that all threads ran. The result
     may be negative.

@@ -1,4 +1,4 @@
-"""The arena's environment variables that aren't settings. All other unknown ``ARENA_`` names are errors."""
+"""The arena's environment variables that aren't settings. Any other unknown ``ARENA_`` name is an error."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ FAILPOINTS: Final = {
     "place-given-back": "The worker has room for the next match; the coordinator has no record yet.",
     "record-received": "The coordinator has the record.",
     "record-checked": "The record agrees with the rules.",
-    "recording": "Result, games and ratings are written; the transaction is open.",
+    "recording": "The result, games and ratings are written; the transaction is open.",
     "recorded": "The result, games and ratings are in the database; the coordinator still has the match.",
     "releasing": "The arena is stopping; unfinished matches are about to be requeued.",
 }

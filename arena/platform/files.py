@@ -36,7 +36,7 @@ class Disk:
         self._least_free = least_free
 
     def has_room(self, size: int = 0) -> bool:
-        """Return True if ``size`` more bytes leave enough free."""
+        """Return True if enough space stays free after writing ``size`` bytes."""
         existing_folder = next(each for each in (self._folder, *self._folder.parents) if each.is_dir())
         usage = shutil.disk_usage(existing_folder)
         least = self._least_free

@@ -1,4 +1,4 @@
-"""The log: one line per event, including events of libraries, on stderr, for people or programs.
+"""The log on stderr: one line per event, including events from libraries, for people or programs.
 
 Bots' output doesn't go here; it is stored with their games.
 """
@@ -25,7 +25,7 @@ _log = structlog.get_logger()
 
 
 class _Lines:
-    """Writes lines to the current ``sys.stderr``, which a progress bar replaces to print above the bar."""
+    """Writes lines to the current ``sys.stderr``, which a progress bar may replace to print above itself."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a signal handler may log, too
@@ -60,7 +60,7 @@ class _LibraryHandler(logging.Handler):
 def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
     """Send all logging of this process to stderr, at level ``least`` and above.
 
-    Libraries log only warnings and above, because lines of lower levels may contain secrets. The format
+    From libraries, only warnings and above are logged, because lower levels may contain secrets. The format
     ``auto`` is for people if stderr is a terminal, and otherwise for programs.
     """
     for_programs = wanted is LogFormat.JSON or (wanted is LogFormat.AUTO and not sys.stderr.isatty())

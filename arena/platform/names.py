@@ -20,7 +20,7 @@ _RESERVED: Final = (
 )
 
 LOOKALIKES: Final = {"i": "l", "1": "l", "0": "o", "_": "-"}
-"""Lowercase characters that look like another, mapped to that other."""
+"""Maps lowercase characters to the characters that they look like."""
 
 
 class WrongName(ValueError):

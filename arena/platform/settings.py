@@ -50,7 +50,7 @@ _MAX_DAYS: Final = 36500
 
 
 class WrongSettings(ValueError):
-    """A setting can't be used. The message names the variable and says what is wrong with it."""
+    """A setting is invalid. The message names the variable and says what is wrong with it."""
 
 
 class RegistrationMode(StrEnum):
@@ -138,7 +138,7 @@ class Settings(BaseSettings):
     cluster_ca: Path | None = Field(
         default=None,
         description=(
-            "File with the certificate of the cluster's authority. This and the next two settings are "
+            "File with the cluster's CA certificate. This and the next two settings are "
             "[needed](cluster.md#setup) unless the scheduler has a loopback address, such as `127.0.0.1`."
         ),
     )
@@ -148,7 +148,7 @@ class Settings(BaseSettings):
         default=frozenset(),
         description=(
             "Controls that may be missing on this host, by their names in `arena doctor`, separated by "
-            "commas. If any other is missing, [untrusted bots are refused](canary.md#untrusted-bots)."
+            "commas. If any other control is missing, [untrusted bots are refused](canary.md#untrusted-bots)."
         ),
     )
     images_url: str | None = Field(
@@ -278,8 +278,8 @@ class Settings(BaseSettings):
     webhook_hosts: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description=(
-            "Hosts, `HOST:PORT` separated by commas, that [webhooks](notifications.md) may reach even in the "
-            "arena's own network, on any port, and over `http:`."
+            "Hosts, as `HOST:PORT` separated by commas, that [webhooks](notifications.md) may reach even in "
+            "the arena's own network, on a port other than 443, or over `http:`."
         ),
     )
     smtp_address: Annotated[Address | None, NoDecode] = Field(

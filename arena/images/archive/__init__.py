@@ -3,7 +3,7 @@
 This code opens no files, creates no paths and starts no processes: it works on three files that are already
 open, and writes an answer. It checks every number in an archive against a limit before using it.
 
-    sources    bytes: a range of a file, gunzipped, hashed, within a budget
+    sources    byte sources: ranges of files, gunzipped, hashed or limited
     tar        the members of a tar, read strictly
     outer      the archive's members by name, and the rules for paths and links
     formats    finds the image, in an OCI layout or in an older engine's format
@@ -11,7 +11,7 @@ open, and writes an answer. It checks every number in an archive against a limit
     layers     reads and writes layers
     __main__   the process: privileges, limits, the answer
 
-The job and the answers, one line of JSON each, are defined here.
+This module defines the job and the answers, which are one line of JSON each.
 """
 
 from typing import Final
@@ -36,7 +36,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """The process has dropped its privileges and begins to read. Any later crash is blamed on the archive."""
+    """The process has dropped its privileges. Any later crash is blamed on the archive."""
 
 
 class Repacked(msgspec.Struct, frozen=True, tag=True):

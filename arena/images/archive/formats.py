@@ -1,4 +1,6 @@
-"""Finds the image in an archive: an OCI layout (from Docker 25 and builders), or an older engine's format.
+"""Finds the image in an archive, which is an OCI layout or has an older engine's format.
+
+Docker 25 and later and other builders write OCI layouts.
 
 Source: OCI image specification 1.1, "Image Layout", "Image Index" and "Image Manifest"; for attestations,
 BuildKit's documentation, "Image attestation storage".
@@ -127,7 +129,7 @@ class Descriptor(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def is_attestation(self) -> bool:
-        """True if this is an attestation, which describes an image."""
+        """True if this is an attestation rather than an image."""
         stands_for_none = (
             self.platform is not None and self.platform.os == self.platform.architecture == _UNKNOWN
         )
@@ -148,7 +150,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class Search:
-    """The search of an OCI layout for the image of one platform."""
+    """Searches an OCI layout for the image of one platform."""
 
     def __init__(self, archive: Archive, platform: Platform, limits: IntakeLimits) -> None:
         self._archive = archive

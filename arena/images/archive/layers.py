@@ -18,7 +18,7 @@ class TarWriter:
 
     Owner and group become root, since bots run as a user that owns nothing. Setuid and setgid bits and
     extended attributes, including file capabilities, are dropped. Modification times are kept, because
-    Python uses a module's to check whether its compiled form is up to date.
+    Python uses them to check whether compiled modules are up to date.
     """
 
     def __init__(self, sink: BinaryIO, allowance: ByteBudget) -> None:
@@ -115,7 +115,7 @@ class LayerWriter:
         return tar.finish()
 
     def _is_wanted(self, parts: Parts, member: TarMember) -> bool:
-        """Return True if a member is kept. The root itself and files below a mount are dropped."""
+        """Return False for the root, files below a mount, and a storage driver's private files."""
         if not parts and member.kind is not Kind.FOLDER:
             raise Rejected("the root of a layer is not a folder: save the image again")
         below_mount = len(parts) > 1 and parts[0] in MOUNTED

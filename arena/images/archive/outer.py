@@ -1,4 +1,4 @@
-"""An archive's members by name. Unpacks nothing except the archive's own gzip."""
+"""An archive's members by name. Decompresses only the archive itself."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
     """Return a path's parts, without doubled slashes and single dots.
 
     ``what`` names the tar in errors. Raises Rejected if the path is absolute, contains ``..`` or a NUL
-    byte, is too long, has a component that is too long, or is not valid UTF-8.
+    byte, is too long or too deep, has a component that is too long, or is not valid UTF-8.
     """
     text = decode(name, what, limits)
     if text.startswith("/"):
@@ -69,7 +69,7 @@ _OTHER_COMPRESSIONS: Final = {
     b"PK\x03\x04": "zip",
 }
 _LAYER_LINK: Final = re.compile(r"\.\./([0-9a-f]{64}(?:/layer)?\.tar)")
-"""Links by which older engines and podman refer to a layer that is already in the archive."""
+"""Targets of the links by which older engines and podman refer to a layer that is already in the archive."""
 
 _Document = TypeVar("_Document")
 
@@ -147,7 +147,8 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
     """Return the members of an archive.
 
     ``scratch`` is the descriptor of an empty file, which receives the tar if the archive is compressed.
-    Raises Rejected if its compression is unsupported, and for the same reasons as :class:`Archive`.
+    Raises Rejected if the archive is empty or its compression is unsupported, and for the same reasons as
+    :class:`Archive`.
     """
     size = os.fstat(descriptor).st_size
     begin = os.pread(descriptor, 8, 0)

@@ -21,12 +21,12 @@ class Source(Protocol):
     """A sequential source of bytes."""
 
     def read(self, size: int) -> bytes:
-        """Return up to ``size`` bytes; empty only at the end."""
+        """Return up to ``size`` bytes. The result is empty only at the end."""
         ...
 
 
 class Window:
-    """A range of ``size`` bytes of an open file, from ``offset`` on. Doesn't move the file's position."""
+    """A range of ``size`` bytes of an open file, from ``offset``. The file's position doesn't change."""
 
     def __init__(self, descriptor: int, offset: int, size: int) -> None:
         self._descriptor = descriptor
@@ -47,7 +47,7 @@ class Window:
 
 
 class Gunzip:
-    """The decompressed content of any number of gzip members; zeros may follow them.
+    """The decompressed content of any number of gzip members. Zeros after a member are ignored.
 
     ``what`` names the source in errors.
     """
@@ -119,7 +119,7 @@ class Gunzip:
 
 
 class Hashed:
-    """The same bytes, hashed as they are read."""
+    """A source's bytes, hashed as they are read."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -152,7 +152,7 @@ class ByteBudget:
 
 
 class Metered:
-    """The same bytes, charged to a budget."""
+    """A source's bytes, charged to a budget."""
 
     def __init__(self, source: Source, allowance: ByteBudget) -> None:
         self._source = source
@@ -166,7 +166,7 @@ class Metered:
 
 
 class ReadAhead:
-    """Reads a source in large chunks and returns small pieces; ``position`` counts bytes taken or skipped."""
+    """Reads a source in large chunks and returns small pieces. ``position`` counts the bytes returned."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -64,7 +64,7 @@ class TarMember:
 
 
 class TarReader:
-    """The members of an uncompressed tar. Iterate once; read a member's content before asking for the next.
+    """The members of an uncompressed tar. Iterate once, reading each member's content before the next.
 
     ``what`` names the tar in errors.
     """
@@ -105,7 +105,7 @@ class TarReader:
 
     @property
     def position(self) -> int:
-        """Offset of the current member's content in the source."""
+        """Offset of the current member's content in the source, until the content is read."""
         return self._source.position
 
     def _next_header(self) -> bytes | None:
@@ -237,7 +237,7 @@ class TarReader:
 
 def _header_name(header: bytes) -> bytes:
     name = _until_nul(header[:100])
-    # Only POSIX headers have a prefix here. GNU headers, with another magic, have other fields in this place.
+    # Only POSIX headers have a prefix. GNU headers, which have another magic, have other fields here.
     prefix = _until_nul(header[345:500]) if header[257:263] == b"ustar\0" else b""
     return prefix + b"/" + name if prefix else name
 

@@ -1,7 +1,7 @@
 """An image's files, with the details needed to resolve links: names, types, sizes, targets.
 
-Layers are combined as in engines (OCI image specification 1.1, "Image Layer Filesystem Changeset"). Paths
-that go through a link or a file are rejected, because engines differ in how they handle them.
+Layers are combined as engines combine them (OCI image specification 1.1, "Image Layer Filesystem Changeset").
+Paths that go through a link or a file are rejected, because engines differ in how they handle them.
 """
 
 from typing import Final
@@ -32,7 +32,7 @@ _MAX_PATH_BYTES: Final = 2048
 
 
 class Node:
-    """A file, folder or symlink; hard links share one."""
+    """A file, folder or symlink. Hard links to a file share its node."""
 
     __slots__ = ("children", "kind", "layer", "size", "target")
 
@@ -128,8 +128,8 @@ class Tree:
     def resolve(self, path: str) -> tuple[Parts, Node | None]:
         """Follow a path from the root as Linux would inside the image.
 
-        Return the resolved path and its node, which is None if the path doesn't exist. Stops at folders that
-        the runtime mounts over. Raises Rejected if the path goes through too many links.
+        Return the resolved path and its node, which is None if the path doesn't exist. Resolution stops at
+        folders that the runtime mounts over. Raises Rejected if the path goes through too many links.
         """
         trail: list[tuple[str, Node | None]] = []
         left = path.split("/")[::-1]
@@ -177,7 +177,7 @@ class Tree:
                 )
 
     def _check_accounts(self, path: str) -> None:
-        """Check a file that the engine reads before it starts a container. A bad one prevents the start."""
+        """Check a file that the engine reads before starting a container. A bad file prevents the start."""
         where, node = self.resolve(path)
         if where[:1] and where[0] in MOUNTED:
             raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
@@ -204,7 +204,7 @@ class Tree:
             )
         if node is not None and node.kind is not Kind.FOLDER:
             raise Rejected(f"the image's WORKDIR {shown(path)} is not a folder: choose a different WORKDIR")
-        # The engine creates a missing folder, first in the image and again inside a mount over it.
+        # The engine creates a missing folder in the image, and again inside a mount that covers it.
         through_links = where != tuple(path.split("/")[1:])
         for place in _SHADOWED:
             if where[: len(place)] == place and (through_links or where != ("tmp",)):

@@ -7,8 +7,8 @@
     build_server_image(client)           localhost/kaiten/server:latest, from a checkout
     build_database_image(client)         localhost/kaiten/postgresql:15, for docker-compose.yml
 
-Build inputs are trusted: the arena's own sample bots and those of the local user. The steps of a Dockerfile
-run in the engine's ordinary containers, without network but outside the sandbox.
+Build inputs are trusted: they are the arena's sample bots and the local user's own bots. The steps of a
+Dockerfile run in the engine's ordinary containers, without a network but outside the sandbox.
 
 Failures raise ImageError, which says which image failed, why, and what to do.
 """

@@ -31,11 +31,11 @@ class Recipe:
     folder: Path  # contains the Dockerfile and the pins
     pins: tuple[str, ...]  # files in the folder that pin the packages
     packages: str  # a description of the packages, for progress messages
-    # Takes the recipe's folder, the engine's name for its architecture, and a new folder for the pinned
-    # packages.
+    # Fetches the pinned packages. Takes the recipe's folder, the engine's name for its architecture, and a
+    # new folder for the packages.
     fetch: Callable[[Path, str, Path], None]
     # The name of that new folder in the build context. If the recipe's folder already contains a folder with
-    # this name, as for the server's image, that folder is used unchanged.
+    # this name, as in the server's image, that folder is used unchanged.
     packed: str
     # Yields the arena's own files in the image, each with its path in the build context.
     library: Callable[[Path], Iterator[tuple[Path, str]]]
@@ -63,7 +63,7 @@ PYTHON_PARENTS = Parents(
 
 
 def python_recipe() -> Recipe:
-    """Return the recipe of an image with Python 3.11, its packages and the SDK, without any server code."""
+    """Return the recipe of an image with Python 3.11, the bots' packages and the SDK, but no server code."""
     return Recipe(
         language=PYTHON,
         parents=PYTHON_PARENTS,
@@ -90,9 +90,9 @@ _OPTIONS = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-u
 
 
 def fetch_modules(folder: Path, target: Path) -> None:
-    """Unpack a folder's pinned packages (NPM_PINS), each checked against its hash.
+    """Install a folder's pinned npm packages, each checked against its hash.
 
-    They run on any architecture. Raises ImageError.
+    The packages run on any architecture. Raises ImageError.
     """
     npm = shutil.which("npm")
     if npm is None:
@@ -207,7 +207,7 @@ def _make(client: docker.DockerClient, recipe: Recipe, wanted: str, say: Say) ->
 
 
 def _gather(client: docker.DockerClient, recipe: Recipe, target: Path, say: Say) -> Parent:
-    """Fetch the packages into a folder and, at the same time, make the parent image if it is missing."""
+    """Fetch the packages into a folder, prepare the parent image in parallel, and return the parent."""
     ready = recipe.folder / recipe.packed
     if ready.is_dir():
         shutil.copytree(ready, target)

@@ -39,7 +39,7 @@ def build(
     labels: Mapping[str, str],
     arguments: Mapping[str, str],
 ) -> str:
-    """Build the image of a folder with a Dockerfile, without pulling and without a network; return its id.
+    """Build an image from a folder with a Dockerfile, without pulling and without a network; return its id.
 
     Raises ImageError if the build failed. The error contains the end of the build's output.
     """
@@ -81,11 +81,11 @@ _MACHINES = {  # the engine's name for an architecture: the platform of its whee
 def fetch_wheels(
     folder: Path, machine: str, target: Path, *, pins: str = PINS, tools: Path | None = None
 ) -> None:
-    """Unpack the pinned packages for an image's Python, each checked against its hashes.
+    """Install the pinned packages for an image's Python, each checked against its hashes.
 
     ``folder`` contains the lock file ``pins``; ``machine`` is the engine's name for its architecture.
-    ``tools`` is the lock file of the build tools for packages without a wheel; None if all have wheels.
-    Raises ImageError.
+    ``tools`` is the lock file of the build tools for packages without a wheel; None if all packages have
+    wheels. Raises ImageError.
     """
     if machine not in _MACHINES:
         raise ImageError(
@@ -115,7 +115,7 @@ def build_bot_image(client: docker.DockerClient, folder: Path) -> str:
     Nothing is pulled, and the steps have no network. The engine's layer cache makes repeated builds fast; the
     id stays the same if nothing has changed.
 
-    ``folder`` contains a Dockerfile, usually `FROM kaiten/bot-base-python`. Raises ImageError.
+    ``folder`` contains a Dockerfile, which usually begins `FROM kaiten/bot-base-python`. Raises ImageError.
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):
@@ -143,8 +143,8 @@ def build_canary_image(client: docker.DockerClient) -> str:
     """Build the image of the canary, which tries to break out of its container, and return the image's id.
 
     Like a hostile image, it has a world-writable folder, which only the read-only root file system protects.
-    The engine's layer cache makes repeated builds fast. Requires the base image. Raises ImageError if the
-    build failed.
+    The engine's layer cache makes repeated builds fast. Requires the Python base image. Raises
+    ImageError if the build failed.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:
         folder = Path(name)

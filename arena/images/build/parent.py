@@ -1,9 +1,9 @@
-"""The parent of a base image: an image from a registry, or one made of Debian packages.
+"""The parent of a base image: an image from a registry, or one made from Debian packages.
 
-A registry is faster. If none is reachable (no access, a closed network), Debian packages provide the same:
-the interpreter, a shell and the C libraries that compiled packages expect.
+A registry is faster. If none is reachable, Debian packages provide equivalent content: the interpreter, a
+shell and the C libraries that compiled packages expect.
 
-A registry may serve another image under the same tag tomorrow. So the tag is resolved once: the image is
+A registry may later serve a different image under the same tag. So the tag is resolved once: the image is
 pulled by its digest and tagged ``kaiten/registry-NAME``, and later builds use this tag.
 """
 
@@ -49,13 +49,13 @@ _LABEL = "kaiten.recipe"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _TOOLS = ("mmdebstrap", "debian-archive-keyring")
 _BOOTSTRAP_SECONDS = 900
-_LOCK_SECONDS = 120  # for other programs that use apt-get or dpkg
+_LOCK_SECONDS = 120  # time to wait for other programs that use apt-get or dpkg
 _TAIL_LINES = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parents:
-    """The two alternative parents of an image, which have equivalent content, with their build arguments."""
+    """The two alternative parents of an image, with their build arguments. Their content is equivalent."""
 
     name: str  # name of the content, such as `python`
     official: str  # the image in a registry
@@ -93,7 +93,7 @@ class Parents:
 
 
 def is_present(client: docker.DockerClient, parents: Parents) -> bool:
-    """Return True if the engine has the image from Debian packages, made by this exact recipe."""
+    """Return True if the engine has the image made from Debian packages by this exact recipe."""
     try:
         image = client.images.get(parents.debian_image)
     except ImageNotFound:
@@ -168,7 +168,7 @@ def _apt_get(*arguments: str) -> None:
 
 
 def _run(command: list[str], out: int | None = None) -> None:
-    """Run a system program. Its stdout goes to the descriptor ``out``; its stderr is quoted if it fails."""
+    """Run a system program; its stdout goes to the descriptor ``out``. Raises ImageError with its stderr."""
     try:
         done = subprocess.run(  # noqa: S603 - our own argument lists
             command,
@@ -191,7 +191,7 @@ def _run(command: list[str], out: int | None = None) -> None:
 PARENT_LABEL: Final = "kaiten.parent"
 """The label with the digest of an image's parent."""
 
-_REGISTRY_SECONDS = 8  # timeout for a registry; the engine's own is a minute
+_REGISTRY_SECONDS = 8  # timeout for a registry; the Docker client's default is a minute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,14 +199,14 @@ class Parent:
     """An image to build on."""
 
     image: str  # name of the image
-    digest: str  # including the registry's name, or the engine's id if it doesn't come from a registry
+    digest: str  # `REPOSITORY@sha256:…`, or the engine's id if the image isn't from a registry
     arguments: Mapping[str, str]  # build arguments for images that use it
 
 
 def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Parent:
     """Return a parent: one that the engine has, else one from a registry, else one from Debian packages.
 
-    Raises ImageError if neither the registry nor Debian worked.
+    Raises ImageError if neither the registry nor Debian packages can provide one.
     """
     if not is_present(client, parents):
         if image := _find_recorded(client, parents, say) or _pull_and_record(client, parents, say):

@@ -68,7 +68,7 @@ class BackupManifest:
 
 _LENGTH_BYTES: Final = 4
 _MAX_BATCH_BYTES: Final = 256 * 1024 * 1024
-"""Maximum size of a batch in bytes: several times the size that its rows can need."""
+"""Maximum size of a batch in bytes: several times what its rows can need."""
 
 
 def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
@@ -127,7 +127,7 @@ class TargetNotEmpty(BackupError):
 
 
 def one_line(error: Exception) -> str:
-    """Describe an error that rows caused, on one line."""
+    """Describe an error caused by rows, on one line."""
     words = visible(next(iter(str(error).splitlines()), "")[:_MAX_ERROR_LENGTH])
     return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
@@ -156,7 +156,7 @@ _PART_NAME: Final = re.compile(
 
 
 class BackupArchive:
-    """A backup open for reading, from :meth:`opened` or, for an open file, :meth:`of`."""
+    """A backup that is open for reading. Create it with :meth:`opened` or, from an open file, :meth:`of`."""
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self._path = path

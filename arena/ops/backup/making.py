@@ -1,9 +1,9 @@
 """Makes a backup of an arena, which may be running.
 
 All rows are from one snapshot. A submission's file exists at least while its stage is ``received``, and an
-image is stored before anything refers to it. So the received files are copied first: if one is missing, its
-submission has been inspected since, and a new snapshot is opened. Then the rows are written, and finally the
-images are copied.
+image is stored before anything refers to it. So the received files are copied first. If one is missing, its
+submission has been inspected since the snapshot, and a new snapshot is opened. Then the rows are written, and
+finally the images are copied.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ from arena.protocol.submissions import Stage
 from arena.submissions.uploads import Uploads
 
 _COMPRESSION_LEVEL: Final = 1
-"""Compression level. Higher levels save little and take several times as long."""
+"""Higher levels save little and take several times as long."""
 
 
 class ArchiveWriter:
@@ -74,7 +74,7 @@ class ArchiveWriter:
                 self._zip.close()
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Write a part. If the iterator ``pieces`` raises an error, the part is not recorded."""
+        """Write a part. If ``pieces`` raises an error, the part is not recorded."""
         digest, size = hashlib.sha256(), 0
         with self._zip.open(name, "w", force_zip64=True) as part:
             for piece in pieces:
@@ -182,13 +182,13 @@ def _copy(archive: ArchiveWriter, name: str, file: Path) -> bool:
 
 @contextmanager
 def _as_not_restorable() -> Iterator[None]:
-    """Report a value in the database that can't be restored."""
+    """Raise NotRestorable for a value in the database that can't be restored."""
     try:
         yield
     except (BackupError, DBAPIError, OSError, StoreError):
         raise
     except Exception as error:
-        # A value that no arena wrote can cause an error anywhere.
+        # A value that the arena didn't write can cause any error.
         raise NotRestorable(
             f"no backup was made: the database has a value that can't be restored: {one_line(error)}. "
             "Keep earlier backups and a copy of the database"

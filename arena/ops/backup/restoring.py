@@ -1,9 +1,11 @@
 """Restores a backup into an empty arena.
 
 The database is written last and atomically; without it, there is no arena.
-A marker in the data directory shows an unfinished restore. If a restore is killed, the marker stays: no arena
-starts in this directory, and the next restore removes the leftovers and starts over. If the killed restore
-had already written the database, it was complete, and the next restore of the same backup only reports that.
+
+A marker in the data directory shows that a restore is unfinished. If a restore is killed, the marker stays:
+no arena starts in this directory, and the next restore removes the leftovers and starts over. If the killed
+restore had already written the database, it was complete, and the next restore of the same backup only
+reports that.
 """
 
 import os
@@ -48,7 +50,7 @@ class RestoreMarker:
         """Return the folder's marker, or None if it is missing or incomplete."""
         try:
             return msgspec.json.decode((folder / UNFINISHED_RESTORE).read_bytes(), type=prepared(cls))
-        except (FileNotFoundError, ValueError):  # killed while writing the marker, before anything else
+        except (FileNotFoundError, ValueError):  # a restore was killed while writing it
             return None
 
     def write(self, folder: Path) -> None:
@@ -189,7 +191,7 @@ def _restore_database(archive: BackupArchive, url: str, entry: NewAuditEntry) ->
     except (BackupError, OSError, StoreError):
         raise
     except Exception as error:
-        # Rows that no arena wrote can cause an error anywhere.
+        # Rows that the arena didn't write can cause any error.
         raise BackupDamaged(f"the backup can't be restored ({one_line(error)}): use another one") from error
 
 

@@ -1,1 +1,1 @@
-"""Public games as files for download, a pair per day, with a manifest."""
+"""Public games as files for download, a pair of files per day, with a manifest."""

@@ -49,7 +49,7 @@ _BATCH: Final = 50
 _DAY: Final = timedelta(days=1)
 _TEMPORARY_PREFIX: Final = "making-"
 _BEFORE_FIRST_GAME: Final = date(2000, 1, 1)
-"""A day before any game."""
+"""A day before all games."""
 
 
 class Exporter:
@@ -91,7 +91,7 @@ class Exporter:
                     raise
 
     def close(self) -> None:
-        """Abandon the day in progress, and start no other."""
+        """Abandon the day in progress, and don't start another."""
         with self._lock:
             self._closed = True
             if self._process is not None:
