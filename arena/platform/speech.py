@@ -5,7 +5,7 @@ import unicodedata
 from typing import Final
 
 JSON_HANDLER: Final = "kaiten-json"
-"""Name of the handler that writes the JSON log; :mod:`arena.platform.logs` installs it."""
+"""Name of the handler that writes the JSON log, installed by :mod:`arena.platform.logs`."""
 
 MESSAGE_LOGGER: Final = "arena.spoken"
 """Name of the logger of commands' messages."""
@@ -18,7 +18,8 @@ def clean_name(name: str) -> str:
     """Return a name that can't disturb the text around it.
 
     Names are untrusted. This removes control characters, bidirectional overrides and other invisible
-    characters (Unicode categories C, Zl and Zp) and cuts the rest to ``NAME_LENGTH``. Markup is not escaped.
+    characters (Unicode categories C, Zl and Zp), and truncates the rest to ``NAME_LENGTH`` characters. Markup
+    is not escaped.
     """
     seen = plain(name)
     if not seen:
@@ -27,7 +28,7 @@ def clean_name(name: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text without invisible characters (category C), on one line, with single spaces."""
+    """Return text without invisible characters (category C), on one line with single spaces."""
     seen = "".join(letter for letter in text if unicodedata.category(letter)[0] != "C")
     return " ".join(seen.split())
 
@@ -49,7 +50,7 @@ def whole_percent(share: float) -> str:
 def log_message(text: str, level: int = logging.INFO) -> bool:
     """Log a command's message if the log is JSON. Return True if it was logged.
 
-    ``level`` is a level of the standard library's logging.
+    ``level`` is a level of :mod:`logging`.
     """
     if not any(handler.name == JSON_HANDLER for handler in logging.getLogger().handlers):
         return False

@@ -1,7 +1,7 @@
-"""Loads the files of bots into this process.
+"""Loads bots' files into this process.
 
-A bot's folder contains ``bot.py``, which has either ``choose(view)`` or a class ``Bot`` with a method
-``choose(self, view)``, instantiated for every game.
+A bot's folder contains ``bot.py``, which defines either a function ``choose(view)``, or a class ``Bot`` with
+a method ``choose(self, view)``. The class is instantiated for every game.
 """
 
 import sys
@@ -44,8 +44,7 @@ def known(folder: Path) -> tuple[str, ...]:
 def load(path: Path) -> Factory:
     """Run the file in a bot's folder in this process, and return the factory of its choosers.
 
-    Every call runs the file again, so that two seats share nothing. Raises BotBroken as :func:`load_bot`
-    does.
+    Every call runs the file again, so that two seats share nothing. Raises BotBroken, like :func:`load_bot`.
     """
     bot = load_bot(path / FILE)
     return lambda: new_chooser(bot).choose
@@ -55,7 +54,7 @@ def load_bot(file: Path) -> Bot:
     """Run a bot's file in this process, and return its ``Bot`` or, if it has none, its ``choose``.
 
     The file can import modules in its folder. Every call runs the file and these modules again. Raises
-    BotBroken, caused by the file's exception, if it can't be loaded or has neither.
+    BotBroken if the file has neither, or can't be loaded. The file's exception, if any, is the cause.
     """
     module = _run(file)
     bot: Bot | None = getattr(module, "Bot", None)
@@ -85,14 +84,14 @@ def _run(file: Path) -> ModuleType:
         raise BotBroken(f"{file} can't be loaded: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
-        # Later imports inside functions also find the folder's modules, but these don't shadow libraries.
+        # At the end of the path, so that functions can import modules later without shadowing libraries.
         sys.path.append(folder)
         _forget_modules(set(sys.modules) - before, file.parent)
     return module
 
 
 def _forget_modules(names: set[str], folder: Path) -> None:
-    """Forget a bot's modules, because the next bot's may have the same names."""
+    """Forget a bot's modules, because those of the next bot may have the same names."""
     for name in names:
         origin = Path(getattr(sys.modules[name], "__file__", None) or "/")
         ours = name.partition(".")[0] == "arena" or "site-packages" in origin.parts

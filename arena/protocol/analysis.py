@@ -62,7 +62,7 @@ class Option:
     """A legal move, and the seat's expected result given what it could know.
 
     Attributes:
-        cards: Names of card kinds, in the order in which they were placed.
+        cards: Names of card kinds, in the order in which they are placed.
         dummy: The dummy's card if the seat controls the dummy, or null.
         chance: Expected share of first place.
         points: Expected final points.

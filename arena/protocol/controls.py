@@ -210,9 +210,9 @@ def missing(report: HostReport) -> tuple[str, ...]:
 
 
 def unaccepted(report: HostReport, accepted: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the missing controls that keep untrusted bots out; empty if they may play.
+    """Return the names of the missing controls that keep untrusted bots out; empty if the bots may play.
 
-    ``accepted`` names the controls whose absence the operator accepts. It is ignored if bots aren't isolated.
+    ``accepted`` lists the controls whose absence the operator accepts. It is ignored if bots aren't isolated.
     """
     if not report.isolates:
         return missing(report)
@@ -255,8 +255,8 @@ class Gate:
 def admit(report: HostReport | None, accepted: Collection[str]) -> None:
     """Raise UntrustedBotsRefused unless untrusted bots may play on a host.
 
-    ``report`` is None if the host was never checked. ``accepted`` names controls whose absence the operator
-    accepts.
+    ``report`` is None if the host was never checked. ``accepted`` lists the controls whose absence the
+    operator accepts.
     """
     if report is None:
         raise UntrustedBotsRefused(

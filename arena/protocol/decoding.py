@@ -1,7 +1,7 @@
 """Makes msgspec safe to use in several threads.
 
 When msgspec 0.22 first decodes a type, it stores the type's fields one after another. Another thread that
-decodes the same type at that moment reads a null pointer, which crashes the process.
+decodes the same type at that moment can read a null pointer, which crashes the process.
 """
 
 from threading import Lock

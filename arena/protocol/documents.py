@@ -1,4 +1,4 @@
-"""Documents that the site's API returns, the client reads and commands print as JSON. Frozen data.
+"""Documents that the site's API returns, the client reads and commands print as JSON.
 
 Their docstrings are the API's description: see :mod:`web.http.api`.
 """
@@ -242,7 +242,7 @@ class LoggedSeat:
         exit_code: Exit code of its program; null if it ran until the end of the match.
         out_of_memory: Whether the kernel killed it for using too much memory.
         trouble: Description of a sandbox error, or null.
-        stderr: Head and tail of its stderr in the whole match.
+        stderr: Head and tail of its stderr over the whole match.
         decisions: Decisions with a note, a fault or an error.
     """
 
@@ -280,7 +280,7 @@ class ChallengeState(StrEnum):
     DONE = "done"
     """All its matches were played."""
     FAILED = "failed"
-    """It has ended, and not all its matches were played."""
+    """It ended without all its matches being played."""
 
     @property
     def over(self) -> bool:
@@ -360,7 +360,7 @@ class Figures:
         slowest_millis: Time of the slowest answer; None if no answer came in time.
         late: Decisions that came too late.
         notes: Decisions with a note.
-        stderr_bytes: Size of the stored part of its stderr.
+        stderr_bytes: Size of the stored part of its stderr, in bytes.
     """
 
     place: int
@@ -469,7 +469,7 @@ class Row:
         rank: Rank by ``score``, from 1.
         rank_best: Best rank of the bot's 95% rank interval; None without games.
         rank_worst: Worst rank of that interval; None without games.
-        tied: Whether the ratings can't distinguish it from the bot directly above or below.
+        tied: Whether its rating can't be distinguished from that of the bot directly above or below.
         bot: The bot's name, shortened and without invisible characters.
         version: Version number, from 1.
         author: The author's name, shortened and without invisible characters.
@@ -480,12 +480,12 @@ class Row:
         spread: 2σ.
         score: μ - 3σ.
         provisional: Whether the rating is still too uncertain to mean much.
-        change: Change of the score over seven days; None if this version had not played before then.
+        change: Change in the score over the last seven days; None if this version had not played before then.
         games: Rated games of this version in this list.
         win_share: Share of its games in which it was first or tied for first; None without games.
         mean_place: Mean place (1 is best); None without games.
         fault_share: Share of its games with a fault; None without games.
-        median_millis: Median over its games of the game's median decision time; None without answers.
+        median_millis: Median, over its games, of the median decision time per game; None without answers.
         last_played: Time of its last game, in UTC; None without games.
     """
 
@@ -518,7 +518,7 @@ class Leaderboard:
 
     Attributes:
         players: The list: 2 to 5 players, or null for all games.
-        rows: In the requested order. Bots with equal scores share a rank; the ranks after them are skipped.
+        rows: In the requested order. Bots with equal scores share a rank, as in 1, 1, 3.
         next: The URL of the next page, or null.
     """
 

@@ -12,7 +12,7 @@ from arena.rules import Move, View
 
 
 class Fault(StrEnum):
-    """Reason for a stand-in's decision. After the last three, the stand-in plays the rest of the game."""
+    """Reason for a stand-in's decision. After any of the last three, it plays the rest of the game."""
 
     TIMEOUT = "timeout"
     ILLEGAL = "illegal"
@@ -58,7 +58,7 @@ def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int 
     """Return, for each seat, the index into ``faults`` of its take-over, or None.
 
     A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
-    ``faults`` is in order of play, each entry with the fault's name or None per seat.
+    ``faults`` has one entry per turn, in order of play. Each has the fault's name or None for every seat.
     """
     moments: list[int | None] = [None] * seats
     counts = [0] * seats

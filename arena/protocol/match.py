@@ -17,7 +17,10 @@ from arena.protocol.faults import Fault
 from arena.rules import Card, GameLog, Move, Replay, Rules, replay, shuffled_deck
 
 FORMAT: Final = 3
-"""Version of both formats; increment it if either changes. 2 added ``seatings``, 3 added ``person``."""
+"""Version of both formats; increment it if either changes.
+
+Version 2 added ``seatings``, and version 3 ``person``.
+"""
 
 _IMAGE: Final = "sha256:"
 
@@ -41,7 +44,7 @@ class Limits:
     tmp_mib: int = 16  # size of /tmp, the only writable place
 
     def lowered(self, to: "Limits") -> "Limits":
-        """Return the minimum of each limit."""
+        """Return the lower value of each limit."""
         mine, others = asdict(self), asdict(to)
         return Limits(**{name: min(value, others[name]) for name, value in mine.items()})
 
@@ -56,7 +59,7 @@ class RuntimeName(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchSpec:
-    """A table of 2 to 5 bots that plays some deals."""
+    """A table of 2 to 5 bots, and the deals that they play."""
 
     match: str  # the match's id
     attempt: int  # from 1; incremented each time the match is played again after an arena fault
@@ -78,7 +81,7 @@ class MatchSpec:
 
 
 def seated(seatings: Sequence[tuple[int, ...]], game: int, players: int) -> tuple[int, ...]:
-    """Return the bot in each seat of a game: from ``seatings``, or else in order."""
+    """Return the bot in each seat of a game. Without ``seatings``, bots sit in order."""
     return seatings[game] if seatings else tuple(range(players))
 
 
@@ -96,7 +99,7 @@ class Decision:
     # Why the stand-in played, or None. After a take-over a seat has no further faults.
     fault: Fault | None = None
     standin: bool = False
-    trouble: str | None = None  # describes the fault, with the rejected answer
+    trouble: str | None = None  # description of the fault, or None
     note: str | None = None  # the bot's note; private to its owner
     # Time that `millis` excludes because the host kept the bot waiting or the referee was late; None if zero.
     waited_millis: float | None = None
@@ -109,8 +112,8 @@ class GameRecord:
     seed: str  # 32 hexadecimal digits; the deck follows from it
     # The joint decisions in order, each with one entry per seat, None for a seat that wasn't asked.
     steps: tuple[tuple[Decision | None, ...], ...]
-    # Final points as the worker counted them, one per seat and the dummy's last; empty for an unfinished
-    # game. The coordinator recomputes them.
+    # Final points as the worker counted them, one entry per participant, the dummy last; empty for an
+    # unfinished game. The coordinator recomputes them.
     totals: tuple[int, ...] = ()
 
 
@@ -130,7 +133,7 @@ class SeatReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecord:
-    """The result of a MatchSpec, in the spec's order. If a bot was lost, it may have fewer games."""
+    """The result of a MatchSpec, in the spec's order. If a bot was lost, the record may have fewer games."""
 
     match: str
     attempt: int

@@ -15,7 +15,7 @@ class Topic(StrEnum):
     BENCHED = "benched"
     """The bot is benched or disqualified."""
     OVERTAKEN = "overtaken"
-    """Another bot has taken its rank."""
+    """Another bot has taken the bot's rank."""
     SUBMISSION = "submission"
     """A submission is accepted or rejected, or a check ends."""
     LADDER = "ladder"
@@ -31,7 +31,7 @@ CONFIRM: Final = "confirm"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """Something that happened to a bot or the ladder. Texts may contain untrusted text."""
+    """Something that happened to a bot or the ladder. Its title and text may contain untrusted text."""
 
     bot: str  # the bot's name; empty if the news is about no bot
     place: str  # a path on the site, unique among the news of a bot and never reused
@@ -76,7 +76,7 @@ def overtaken(bot: str, by: str, rank: int, at: datetime) -> News:
 def submission_done(  # noqa: PLR0913 - the outcome of a submission
     bot: str, submission: str, at: datetime, *, check_only: bool, version: int | None, cause: Cause | None
 ) -> News:
-    """Return the news that a submission is accepted or rejected.
+    """Return the news that a submission was accepted or rejected.
 
     ``submission`` is the submission's id. ``version`` is the number of the version that it became, if any.
     """

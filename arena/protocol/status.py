@@ -75,7 +75,7 @@ class Running:
         players: Number of slots it needs.
         deals: Number of its games.
         started: Start time, UTC.
-        seats: In seat order. Seats of qualifications and challenges are only for operators; empty for others.
+        seats: In seat order. Only operators see the seats of qualifications and challenges; empty for others.
     """
 
     match: str | None

@@ -1,4 +1,4 @@
-"""A submission's stage, and the cause of its rejection. Plain, frozen data."""
+"""A submission's stage, and the cause of its rejection."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +20,7 @@ class Stage(StrEnum):
     RECEIVED = "received"
     """The file has arrived completely."""
     INSPECTED = "inspected"
-    """The arena has built and stored an image from it; the file is deleted."""
+    """The arena has built an image from the file, stored the image and deleted the file."""
     QUALIFYING = "qualifying"
     """The engine has the image, and the bot plays unrated games."""
     ACTIVE = "active"
@@ -53,7 +53,7 @@ _SUFFIXES: Final = {language.name: language.suffixes[0] for language in LANGUAGE
 
 
 class CauseKind(StrEnum):
-    """Kind of cause of a rejection."""
+    """Kind of rejection."""
 
     FILE = "file"
     """The file can't be made into an image."""
@@ -88,7 +88,7 @@ class CauseKind(StrEnum):
 
     @property
     def shows_at_home(self) -> bool:
-        """True if the author can reproduce it on their own machine."""
+        """True if the author can reproduce the problem on their own machine."""
         return self not in {
             CauseKind.NAME,
             CauseKind.BARRED,
@@ -130,7 +130,7 @@ class Cause:
         hint: What to try next.
         exit_code: The bot's exit code; None if it was still running, or never ran.
         out_of_memory: Whether the kernel killed it for using too much memory.
-        request: The last decision requested, or the one it failed; None before the first request.
+        request: The decision that it failed, or else the last one requested; None before the first request.
         stderr: The end of its stderr.
     """
 

@@ -5,8 +5,7 @@
         moves = [choose(view(state, seat)) if seat in asked(state) else None for seat in ...]
         state = apply(state, moves)
 
-Clocks, faults, files and networks are outside this package. docs/rules.md is the
-text that this package implements.
+This package implements docs/rules.md. Clocks, faults, files and networks are outside it.
 """
 
 from arena.rules.cards import (

@@ -57,16 +57,15 @@ def asked(state: State) -> tuple[int, ...]:
 def apply(state: State, moves: Sequence[Move | None]) -> State:
     """Play one turn, and every automatic turn after it.
 
-    ``moves`` has one entry per seat, None for a seat that is not asked. Raises IllegalMove, which names the
-    seat and the rule, if a rule forbids a choice; or ValueError if the game is over, or ``moves`` doesn't fit
-    the seats that are asked.
+    ``moves`` has one entry per seat, None for a seat that is not asked. Raises IllegalMove if a rule forbids
+    a choice, or ValueError if the game is over or ``moves`` doesn't match the seats that are asked.
     """
     state = _reveal(state, _plays(state, moves))
     return _reveal(state, state.hands) if _is_automatic(state) else state
 
 
 def moments(state: State, moves: Sequence[Move | None]) -> tuple[Moment, ...]:
-    """Return the turns that :func:`apply` plays, in order, to display a game.
+    """Return the turns that :func:`apply` plays, in order, for displaying a game.
 
     Takes the arguments of :func:`apply`, and raises the same errors.
     """
@@ -143,7 +142,7 @@ def _place(state: State, plays: tuple[Play, ...]) -> tuple[list[Hand], list[Tabl
     """Place the cards and give chopsticks back; return hands and tables before the pass."""
     hands: list[Hand] = []
     tables: list[Table] = []
-    # With a dummy there is one more table and one more play, which follow below.
+    # With a dummy there is one more table and one more play, which are handled below.
     for hand, table, cards in zip(state.hands, state.tables, plays, strict=False):
         left = _without(hand, cards[0])
         remaining = table

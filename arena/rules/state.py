@@ -1,4 +1,4 @@
-"""The state of a game, and which moves are legal in it. Everything is frozen: a step returns a new state.
+"""The state of a game, and its legal moves. Everything is immutable: a step returns a new state.
 
 The classes are named tuples, because a game creates about a hundred of them, and creating a frozen dataclass
 takes several times as long.
@@ -14,7 +14,7 @@ Play = tuple[Card, ...]
 
 
 class Move(NamedTuple):
-    """A choice: the cards in order, and the dummy's card if the seat is in control of it."""
+    """A choice: the cards in order, and the dummy's card if the seat is in control of the dummy."""
 
     cards: Play
     dummy: Card | None = None
@@ -62,7 +62,7 @@ class State(NamedTuple):
         return self.result is not None
 
     def scores_after(self, rounds: int) -> tuple[int, ...]:
-        """Return each participant's points in this number of rounds, from the first."""
+        """Return each participant's points in the first ``rounds`` rounds."""
         return tuple(sum(map(sum, scores)) for scores in zip(*self.rounds[:rounds], strict=True))
 
     @property
@@ -81,7 +81,7 @@ def in_control(rules: Rules, round_number: int, turn: int) -> int:
 class Moment(NamedTuple):
     """A turn between the reveal and the pass."""
 
-    # Before the choices. In an automatic turn each hand has only its last card.
+    # The state before the choices. In an automatic turn, each hand has only its last card.
     state: State
     plays: tuple[Play, ...]  # what was placed, one per participant
     # What is left of the hands, one per player: chopsticks have gone back, nothing has been passed.

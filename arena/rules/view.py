@@ -1,4 +1,4 @@
-"""A seat's view of a game, the only way from a state to a bot, and what the seat can infer from it.
+"""A seat's view of a game, and what the seat can infer from it. Bots learn about a game only through views.
 
 Source: the sections "A bot's view" and "Inference" of docs/rules.md.
 """
@@ -51,7 +51,7 @@ def view(state: State, seat: int) -> View:
 
 
 def seen(state: State, seat: int) -> View:
-    """Return what a seat sees, even if it is not asked, to display a game. Bots get :func:`view`."""
+    """Return what a seat sees, even if it is not asked. Bots get only :func:`view`."""
     control = seat == state.controller
     sizes = tuple(map(len, state.hands))
     return View(
@@ -81,8 +81,7 @@ class HeldCards(NamedTuple):
 class Knowledge(NamedTuple):
     """Exactly what a seat can know about where cards are.
 
-    Any deal of unseen cards to the hidden places is possible, and nothing else is: each hand has its certain
-    cards and ``hidden`` of the unseen cards, and no unseen card is used twice.
+    Each hand has its certain cards and ``hidden`` of the unseen cards. Every such deal is possible.
     """
 
     hands: tuple[HeldCards, ...]  # one per player; with a dummy its pile comes last
@@ -104,7 +103,7 @@ class Memory:
         self._pile = pile
 
     def draw(self, seat: int) -> None:
-        """Record a seat's draw from the dummy's pile, which only the seat sees."""
+        """Record that a seat drew a card from the dummy's pile. Only that seat sees the card."""
         assert self._pile  # noqa: S101 - seats draw only in games with a dummy
         self._pile -= 1
         self._hidden[seat] += 1
@@ -148,8 +147,8 @@ class Memory:
 def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
     """Return what a seat knows from its view, without guesses based on the other players' habits.
 
-    ``view`` is from before the choice. With ``revealed``, the turn that followed, the result is what the seat
-    knows after the reveal and before the hands are passed.
+    ``view`` is from before the choice. If ``revealed``, the turn that followed, is given, the result is what
+    the seat knows after the reveal and before the hands are passed.
     """
     rules = view.rules
     turns = [turn for turn in view.turns if turn.round == view.round]

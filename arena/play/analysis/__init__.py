@@ -1,1 +1,1 @@
-"""The analyst: each seat's chances in a recorded game, and the cost of each decision. Pure."""
+"""Estimates each seat's chances in a recorded game, and the cost of each decision."""

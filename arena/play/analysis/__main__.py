@@ -1,4 +1,4 @@
-"""The analyst's process: reads a replay as a line of JSON, and writes its analysis as JSON.
+"""The analyst's process: reads a replay as a line of JSON, and writes the analysis as JSON.
 
 It runs only when the host's CPUs are otherwise idle, and exits when its stdin is closed.
 """
@@ -24,7 +24,7 @@ def main() -> None:
     """Analyse one game."""
     parser = argparse.ArgumentParser(
         prog="python -m arena.play.analysis",
-        description="Analyse replays: a line of JSON in, its analysis out.",
+        description="Analyse a replay: read it from stdin as a line of JSON, write the analysis to stdout.",
     )
     parser.add_argument("--playouts", type=int, required=True, help="playouts per position and option")
     given = parser.parse_args()

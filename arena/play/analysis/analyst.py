@@ -1,8 +1,8 @@
-"""Analyses a recorded game with playouts: plays each position and each option many times to the end.
+"""Analyses a recorded game with playouts: finishes the game many times from each position and option.
 
 In a playout, identical simple players (:mod:`arena.sdk.search`) finish the round, and the results of later
 rounds are drawn from samples. All options of a decision are tried with the same deals and the same first
-moves by the other seats, so their values differ because of quality, not luck. An analysis also has the
+moves by the other seats, so their values differ because of quality, not luck. An analysis also contains the
 house bots' choices.
 """
 
@@ -40,7 +40,7 @@ ANALYST: Final = "playouts"
 VERSION: Final = 2
 """Version of the analyst: increase it with every change that affects results."""
 PLAYOUTS: Final = 600
-"""Default number of playouts. A game then takes at most about 20 s of CPU time."""
+"""Default number of playouts. With it, analysing a game takes at most about 20 s of CPU time."""
 _FINALISTS: Final = 6
 """A quarter of the playouts try all options. The rest try only this many of the best, and the played one."""
 _DIGITS: Final = 4
@@ -58,8 +58,8 @@ def analyse(
     """Analyse a game; the same arguments give the same numbers.
 
     ``playouts`` is the number of playouts for each position and each option, at least ``MIN_PLAYOUTS``.
-    The moves that ``bots`` would have played are added. Raises InvalidReplay if the game breaks the rules;
-    the message is the first difference.
+    The analysis includes the moves that ``bots`` would have played. Raises InvalidReplay if the game breaks
+    the rules; the message describes the first difference.
     """
     made = decisions(recorded)
     states = replay(log_of(recorded)).states
@@ -101,7 +101,7 @@ def _first_place_shares(places: Sequence[int]) -> tuple[float, ...]:
 
 
 def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> AnalysedTurn:
-    """Return the seats' expectations before a turn; ``futures`` are for its round."""
+    """Return the seats' outlooks before a turn. ``futures`` must be those of its round."""
     seats = range(state.rules.players)
     return AnalysedTurn(
         round=state.round,
@@ -141,14 +141,14 @@ def _outlooks(deal: Deal, futures: Futures, rng: Random, playouts: int) -> tuple
 
 @dataclass(slots=True)
 class _OptionResults:
-    """A seat's results with one option, by playout."""
+    """A seat's results with one option, one entry per playout."""
 
     chances: list[float] = field(default_factory=list)
     points: list[float] = field(default_factory=list)
 
     @property
     def value(self) -> tuple[float, float]:
-        """Sort key of options: the chance, then the points."""
+        """Sort key for options: the chance, then the points."""
         return fmean(self.chances), fmean(self.points)
 
 
@@ -159,9 +159,9 @@ def judged(
     playouts: int,
     others: Mapping[str, Move] = MappingProxyType({}),
 ) -> AnalysedDecision:
-    """Return the values of all options of a decision; ``futures`` are for its round.
+    """Return a decision with the values of all its options.
 
-    ``others`` are the house bots' choices, by name.
+    ``futures`` must be those of its round. ``others`` are the house bots' choices, keyed by bot name.
     """
     view = made.view
     deal = worlds(view)
@@ -182,7 +182,7 @@ def judged(
 
 
 def _option_code(move: Move, options: Sequence[int]) -> int:
-    """Return a move's code in ``options``, which have only one order of two cards if it can't matter."""
+    """Return a move's code in ``options``, which omit the reverse order of two cards if it can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 
@@ -247,7 +247,7 @@ _AIMLESS: Final = frozenset({"random"})
 
 
 def house_bots(folder: Path) -> dict[str, Factory]:
-    """Return the house bots of a folder that are written in Python and play to win, keyed by name.
+    """Return a folder's house bots that are written in Python and play to win, keyed by name.
 
     Bots that can't be loaded are left out.
     """
@@ -262,9 +262,9 @@ def house_bots(folder: Path) -> dict[str, Factory]:
 def house_moves(
     bots: Mapping[str, Factory], made: Sequence[RecordedDecision], seats: int, seed: int
 ) -> list[dict[str, Move]]:
-    """Return each bot's move for each decision, by the bot's name. The bots' moves don't change the game.
+    """Return the bots' moves for each decision, keyed by bot name. These moves don't change the game.
 
-    A bot that raises an error, or plays an illegal move, is left out of that decision. The same arguments
+    Decisions have no entry for a bot that raises an exception or plays an illegal move. The same arguments
     give the same moves.
     """
     before = random.getstate()  # bots draw from the shared generator

@@ -1,4 +1,4 @@
-"""Samples of the rounds after the current one, and the values that they give a round's final position."""
+"""Samples the rounds after the current one, to evaluate final positions of the current round."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -45,13 +45,13 @@ class Futures:
         return len(self._samples)
 
     def draw(self, rng: Random) -> Sequence[Future]:
-        """Draw some of the samples, for one final position of a round."""
+        """Draw some of the samples for one final position of a round."""
         if len(self._samples) == 1:
             return self._samples
         return [self._samples[int(rng.random() * len(self._samples))] for _ in range(_FUTURES_PER_POSITION)]
 
     def outlooks(self, world: World, drawn: Sequence[Future]) -> tuple[list[float], list[float]]:
-        """Return every player's chance and points in a round's final position, as means over the futures."""
+        """Return each player's chance and points in a round's final position, averaged over the futures."""
         totals, puddings, players = world.totals(), world.puddings(), self._rules.players
         chances, points = [0.0] * players, [0.0] * players
         for future in drawn:
@@ -79,7 +79,7 @@ def _remaining_cards(state: State) -> list[int]:
     placed = Counter(
         card for turn in state.turns if turn.round < state.round for play in turn.plays for card in play
     )
-    # Used chopsticks went back into a hand and were placed again, so they are in `placed` twice.
+    # Used chopsticks go back into a hand and are placed again, so `placed` counts them twice.
     used = sum(len(play) > 1 for turn in state.turns if turn.round < state.round for play in turn.plays)
     placed[Card.CHOPSTICKS] -= used
     return [int(card) for card in (Counter(unshuffled_deck(state.rules)) - placed).elements()]

@@ -1,4 +1,4 @@
-"""Grades of decisions, summaries of seats and games, and the decisions that make good puzzles."""
+"""Grades decisions, summarises seats and games, and finds decisions that make good puzzles."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ _DIGITS: Final = 4
 
 
 def grade(lost: float, margin: float) -> Grade:
-    """Grade a decision by the chance it lost; losses below the margin are not significant."""
+    """Grade a decision by the chance it lost. Losses below the margin are not significant."""
     if lost <= 0:
         return Grade.BEST
     if lost < max(INACCURACY, margin):
@@ -28,7 +28,7 @@ def grade(lost: float, margin: float) -> Grade:
 def summaries(
     turns: Sequence[AnalysedTurn], result: Sequence[float], decisions: Sequence[AnalysedDecision]
 ) -> tuple[SeatSummary, ...]:
-    """Return a summary for each seat."""
+    """Return a summary of each seat."""
     changes = _changes(turns, result)
     return tuple(
         _summary([change[seat] for change in changes], [each for each in decisions if each.seat == seat])
@@ -51,7 +51,7 @@ def _summary(changes: Sequence[float], own: Sequence[AnalysedDecision]) -> SeatS
 
 
 def turning_points(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> tuple[int, ...]:
-    """Return the turns in which a seat's chance changed most, in order of play."""
+    """Return the indices of the turns in which a seat's chance changed most, in order of play."""
     sizes = [max(map(abs, change)) for change in _changes(turns, result)]
     largest = sorted(range(len(sizes)), key=lambda number: -sizes[number])[:TURNING_POINTS]
     return tuple(sorted(number for number in largest if sizes[number] >= TURNING))
@@ -71,19 +71,19 @@ def _chances(outlooks: Sequence[Outlook]) -> list[float]:
 
 
 CLEAR: Final = 0.05
-"""Minimum lead of the best move's chance over the second best's in a puzzle."""
+"""Minimum difference in chance between the best two moves of a puzzle."""
 _MIN_OPTIONS: Final = 3
 _MIN_BOTS: Final = 3
 
 
 def puzzle_in(analysis: Analysis) -> AnalysedDecision | None:
-    """Return the decision that makes the best puzzle of a game, or None."""
+    """Return the decision that makes a game's best puzzle, or None if the game has no puzzles."""
     found = [each for each in analysis.decisions if _is_puzzle(each)]
     return max(found, key=merit, default=None)
 
 
 def merit(made: AnalysedDecision) -> float:
-    """Return a puzzle's quality, 0 to 1.
+    """Return a puzzle's quality, from 0 to 1.
 
     It is the best move's lead, multiplied by the share of house bots that missed that move.
     """

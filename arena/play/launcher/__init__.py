@@ -1,6 +1,6 @@
 """Plays one match on this host with sockets, a referee process and a sandbox per seat, then removes them.
 
-This part of a worker may start containers, but parses nothing that comes from them. It has no access to the
+This package may start containers, but parses nothing that comes from them. It has no access to the
 database, to bots' names or to secrets. It raises:
 
     LauncherError
@@ -24,7 +24,7 @@ class MatchVoid(LauncherError):
 
 
 class HostFailed(MatchVoid):
-    """This host can't run bots now, whatever the match. The message says what is missing."""
+    """This host can't run bots now, whatever the match. The message says why."""
 
 
 class LauncherStopped(LauncherError):

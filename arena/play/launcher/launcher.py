@@ -149,11 +149,11 @@ _HOST_FACTOR: Final = 4
 """Factor for the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
 
 _GRACE_SECONDS: Final = 30.0
-"""Seconds after the match's deadline at which a sandbox that wasn't removed is ended."""
+"""Time from the match's deadline to the end of a sandbox that wasn't removed."""
 
 
 _PERSON_SECONDS: Final = 3600.0
-"""Maximum total time of a person's decisions."""
+"""Maximum total time for a person's decisions."""
 
 
 def _discard_progress(_: bytes) -> None:
@@ -179,10 +179,10 @@ class Person(Protocol):
     """A person who plays a match."""
 
     def started(self, channel: PersonChannel) -> None:
-        """Called once, when the match begins; the person may choose when asked."""
+        """Called once, when the match begins. ``channel`` takes the person's choices."""
 
     def asked(self, view: View) -> None:
-        """Called when the person must decide, in the thread that plays the match; must return quickly."""
+        """Called in the thread that plays the match when the person must decide. Must return quickly."""
 
 
 class Launcher:
@@ -211,12 +211,13 @@ class Launcher:
         """Play a match.
 
         Takes an encoded :class:`arena.protocol.match.MatchSpec` and, for each seat, a slot that no other
-        match uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets
-        an encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick, and must not
-        raise. ``person`` takes the seat that the specification assigns to a person.
+        match uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` is called
+        regularly, in this thread, with an encoded :class:`arena.protocol.match.Progress`. It must return
+        quickly and must not raise. ``person`` takes the seat that the specification assigns to a person.
+
         Raises ValueError if ``spec`` can't be decoded, MatchVoid after an arena fault, HostFailed if this
-        host can't run bots now (leftovers are swept once it can), or LauncherStopped after :meth:`stop`
-        (nothing of the match remains).
+        host can't run bots now, or LauncherStopped after :meth:`stop`. Sandboxes that can't be removed at
+        the end are left to the next sweep.
         """
         match = decode(spec, MatchSpec)
         try:
@@ -365,8 +366,8 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
 def longest_seconds(match: MatchSpec) -> float:
     """Return the seconds after which a match fails with an arena fault.
 
-    This is enough for the start, every turn's move time and all bots' banks on a host that runs bots only a
-    quarter of the time. A spare minute is added, and an hour for a person.
+    This is enough for the start, every turn's move time and all bots' banks on a host that runs bots for only
+    a quarter of the time. It includes a spare minute, and an hour for a person.
     """
     clock = match.clock
     turns = 3 * match.rules.turns

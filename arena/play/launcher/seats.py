@@ -146,8 +146,8 @@ class Seats:
         """Start all sandboxes concurrently.
 
         ``started`` is called for each started sandbox, ``ended`` for each that ended or couldn't be started.
-        Raises HostFailed if the engine is not responding, or MatchVoid if the runtime failed in another way
-        (some sandboxes may be running: remove them).
+        Raises HostFailed if this host can't run bots now, or MatchVoid if the runtime failed in another way.
+        In both cases, call :meth:`remove`, because some sandboxes may be running.
         """
         began = time.monotonic()
         with ThreadPoolExecutor(len(self._bots)) as pool:
@@ -169,7 +169,7 @@ class Seats:
 
         ``ends`` are the referee's reports, one per seat; ``faults`` says whether any bot had a fault.
         Raises MatchVoid if the runtime lost track of a bot whose stream has ended, since the runtime may have
-        ended that bot. Also raises it if there were faults, and something outside the arena stopped or ended
+        ended that bot. Also raises it if there were faults and something outside the arena stopped or ended
         a bot.
         """
         for seat, end in zip(self._seats, ends, strict=True):
@@ -194,7 +194,7 @@ class Seats:
                     raise self._void(error) from error
 
     def remove(self) -> None:
-        """Remove every started sandbox. Failures are left to the next sweep."""
+        """Remove every started sandbox. Those that can't be removed are left to the next sweep."""
         sandboxes = [seat.sandbox for seat in self._seats if seat.sandbox is not None]
         if not sandboxes:
             return
@@ -266,7 +266,7 @@ class Seats:
     def _void(self, error: RuntimeFailure) -> MatchVoid:
         """Return HostFailed if this host can't run bots now, otherwise MatchVoid.
 
-        An engine that is shutting down still answers, so the runtime checks whether it can run bots.
+        An engine that is shutting down still responds, so this asks the runtime whether it can run bots.
         """
         if isinstance(error, EngineUnavailable) or self._runtime.unavailable_reason() is not None:
             return HostFailed(str(error))

@@ -1,4 +1,4 @@
-"""The slots of this host, whose number depends on its cores and memory."""
+"""This host's slots. Their number depends on its cores and memory."""
 
 import math
 import threading
@@ -24,7 +24,7 @@ RESERVE_MIB: Final = 384
 class SlotPool:
     """A fixed number of slots, numbered from 0. Thread-safe.
 
-    ``size`` bots may run at a time, each with a ``share`` of the cores, whatever its match specifies.
+    ``size`` bots may run at a time. Each may use ``share`` cores, whatever its match specifies.
     """
 
     def __init__(self, size: int, share: float) -> None:
@@ -38,7 +38,7 @@ class SlotPool:
     def for_host(cls, cores: int, memory_mib: int, limits: Limits) -> "SlotPool":
         """Return a pool of as many slots as the given cores and memory allow.
 
-        ``cores`` is the number that bots may use. Each bot's share of them is reduced if a full table
+        ``cores`` is the number of cores that bots may use. Each bot's share is reduced if a full table
         wouldn't fit otherwise. Raises HostTooSmall.
         """
         share = limits.cpus
@@ -66,7 +66,7 @@ class SlotPool:
         return self._usable
 
     def set_usable(self, usable: int) -> None:
-        """Limit the slots in use; reserved ones stay reserved.
+        """Limit the number of slots in use. Reserved slots stay reserved.
 
         Unless the limit is 0, a match of any size may run if no other match is running.
         """
@@ -74,9 +74,9 @@ class SlotPool:
             self._usable = usable
 
     def reserve(self, count: int, *, already_sent: bool = False) -> tuple[int, ...] | None:
-        """Reserve slots, lowest first, or return None if not enough are free and usable.
+        """Reserve slots, lowest first. Return None if not enough are free and usable.
 
-        ``already_sent`` ignores the limit of :meth:`set_usable`, because this host already has the match.
+        ``already_sent`` ignores the limit of :meth:`set_usable`, for a match that this host already has.
         """
         with self._lock:
             busy = self.size - len(self._free)
@@ -96,13 +96,13 @@ class SlotPool:
 _log = structlog.get_logger()
 
 SWEEP_SECONDS: Final = 20.0
-"""Interval between sweeps. Including the time for removal, leftovers are gone within half a minute."""
+"""Interval between sweeps. Including removal, leftovers are gone within half a minute."""
 
 
 def sweeper(
     runtime: Runtime, install: str, owns: Callable[[str], bool], *, seconds: float = SWEEP_SECONDS
 ) -> PeriodicTask:
-    """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for sandboxes of running matches.
+    """Return a task that removes leftover sandboxes. ``owns`` returns True for sandboxes of running matches.
 
     A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
     was busy or down, and those created by a call whose response was lost.

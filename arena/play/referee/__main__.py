@@ -43,11 +43,11 @@ _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
 _STDERR_BYTES: Final = _MIB
 REPORT_SECONDS: Final = 0.5
-"""Interval between reports about finished rounds. A shorter match sends none."""
+"""Interval between reports about finished rounds. Shorter matches send none."""
 
 
 def main() -> None:
-    """Play one match: specification on standard input, record on standard output."""
+    """Play one match: read its specification from stdin, and write its record to stdout."""
     # Ctrl-C at the terminal reaches the whole process group; the launcher decides how a match ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The launcher sends nothing more before it gets Listening, so nothing is lost in the buffer.
@@ -109,14 +109,14 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def _fail_match(conductor: Conductor, task: asyncio.Task[None]) -> None:
-    """End the match if a background task failed; otherwise it would wait forever for the task's messages."""
+    """End the match if a background task failed. Otherwise the match would wait for its messages forever."""
     error = None if task.cancelled() else task.exception()
     if isinstance(error, Exception):
         conductor.failed(error)
 
 
 async def _report_rounds(match: RefereedMatch, send: Callable[[FromReferee], None]) -> None:
-    """Report finished rounds regularly, in a thread, so that bots' clocks don't wait for a slow reader."""
+    """Report finished rounds regularly, in a thread, so that a slow reader doesn't block the event loop."""
     while True:
         await asyncio.sleep(REPORT_SECONDS)
         for finished in match.newly_finished_rounds():

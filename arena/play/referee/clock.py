@@ -1,4 +1,4 @@
-"""A seat's time in one game.
+"""A seat's time in one game, and the clock that measures it.
 
 Source: docs/arena-rules.md, "The clock". Every decision has a move time; additional time comes from a
 bank for the whole game.
@@ -41,8 +41,8 @@ class UncountedTime:
     def add(self, sample: CpuSample, age: float) -> None:
         """Add the latest measurement; ``age`` is the number of seconds since the limit began to apply.
 
-        The total includes neither the bot's own work nor time before the start. Waits may overlap, or have
-        begun before the start, so they never add up to more than the rest of the time so far.
+        The total never exceeds ``age`` minus the time that the bot's own work needed, although waits may
+        overlap, or may have begun before the limit applied.
         """
         self._needed += sample.needed
         self.seconds = max(0.0, min(self.seconds + sample.waited, age - self._needed))
@@ -60,7 +60,7 @@ def uncounted_note(uncounted: UncountedTime) -> str:
 
 
 PAUSE_SECONDS: Final = 0.25
-"""The referee reads the clock every 0.05 s. A longer gap means that the referee wasn't running."""
+"""Longer gaps between clock readings mean that the referee wasn't running. Normal gaps are 0.05 s."""
 
 _MAX_CPU_WAIT_SECONDS: Final = 2.0
 """Maximum time that the referee may wait for a processor without stopping its clock."""
@@ -69,18 +69,18 @@ _BATCH_SECONDS: Final = 0.002
 """Clock readings closer together than this belong to the same poll of the sockets."""
 
 _MAX_BATCH_SECONDS: Final = 0.02
-"""Maximum length of a poll; bots that keep the referee busy don't prolong it."""
+"""Maximum length of a poll. Bots that keep the referee busy can't prolong it."""
 
 
 class RefereeClock:
     """A clock that stops while the referee isn't running.
 
-    After a pause of the host or the process, every deadline has passed, although the answers may have arrived
-    in time. The missed time counts against no bot.
+    After a pause of the host or the process, every deadline would have passed, although the answers may have
+    arrived in time. So the missed time counts against no bot.
 
     Waiting for a processor is not a pause: the bots keep running, and a sleeping bot must not gain from it.
-    The time that other programs take from bots is measured per bot. Only answers that came while the referee
-    waited are exempt.
+    The time that other programs take from bots is measured per bot. An answer that may have arrived while the
+    referee was waiting counts as if it had arrived when the wait began.
 
     ``now`` is monotonic; ``waited`` returns how long the referee's thread has waited for a processor so far.
     Both are in seconds.
@@ -91,15 +91,15 @@ class RefereeClock:
         self._waited = waited
         self._last = now()
         self.missed = 0.0  # total length of the pauses, in seconds
-        # Length of the last wait for a processor, in seconds, which falls to 0 over the same time. Answers
-        # that came during that wait may still be in the referee's queues.
+        # Length of the last wait for a processor, in seconds. It falls to 0 over the same length of time,
+        # because answers that came during the wait may still be in the referee's queues.
         self.behind = 0.0
         self._waited_before = waited()
         self._batch_wait = 0.0
         self._batch_began = self._last
 
     def __call__(self) -> float:
-        """Return the time in monotonic seconds, not counting the missed ones."""
+        """Return the monotonic time in seconds, without the missed time."""
         now, waited = self._now(), self._waited()
         since = now - self._last
         late = min(waited - self._waited_before, since)
@@ -117,6 +117,6 @@ class RefereeClock:
     def earliest_arrival(self) -> float:
         """Return the earliest time at which data that is readable now may have arrived.
 
-        This is the present time minus the time that the referee waited for a processor before it looked.
+        This is the current time minus the time for which the referee waited for a processor before it looked.
         """
         return self() - self._batch_wait

@@ -18,7 +18,7 @@ _GRACE_SECONDS: Final = 0.25
 threads. An answer that arrives during this grace period is late."""
 
 _LAG_SECONDS: Final = 0.005
-"""Shorter delays of the referee itself are ignored."""
+"""Shorter delays within the referee are ignored."""
 
 _SAMPLE_SECONDS: Final = 0.1
 """Maximum age of the last measurement of a bot's waits when the bot is asked. A measurement takes a few
@@ -31,7 +31,7 @@ the referee busy for that long: the relay reads only what the bot's send budget 
 
 
 class RefereePaused(Exception):
-    """The referee wasn't running while bots were trying to greet, so bots that exited aren't at fault."""
+    """The referee wasn't running while bots were starting, so bots that exited aren't at fault."""
 
 
 class Conductor:
@@ -67,7 +67,7 @@ class Conductor:
     async def run(self) -> None:
         """Play the match to its end, then close the players.
 
-        If an arena fault ended the match, raises the exception that caused it, of any type.
+        If an arena fault ended the match, raises the exception that caused it. It may be of any type.
         """
         while not self._over.is_set():
             try:
@@ -157,7 +157,7 @@ class Conductor:
         )
 
     def _waiting_for_cpu(self, seats: Collection[int]) -> frozenset[int]:
-        """Return the seats whose bots are runnable but not running. How long they wait isn't known yet."""
+        """Return the seats whose bots are runnable but not running. Their waits can't be measured yet."""
         return frozenset(seat for seat in seats if seat in self._meters and self._meters[seat].is_waiting())
 
     def _is_slow(self, seat: int, now: float) -> bool:

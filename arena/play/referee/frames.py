@@ -68,7 +68,7 @@ _LIMITS: Final = (*FRAME_LIMITS.values(), MESSAGE_LIMIT, MOVE_LIMIT, MESSAGE_BYT
 
 
 class SendBudget:
-    """One seat's remaining send budget, over all its connections."""
+    """One seat's remaining send budget, across all its connections."""
 
     def __init__(self) -> None:
         self._sent = 0
@@ -76,7 +76,7 @@ class SendBudget:
         self._used = dict.fromkeys((limit.name for limit in _LIMITS), 0)
 
     def grant(self, requests: int) -> None:
-        """Allow more: the referee sends one message with this many requests."""
+        """Allow more, because the referee is sending a message with this many requests."""
         self._sent += 1
         self._requests += requests
 

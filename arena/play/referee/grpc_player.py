@@ -99,7 +99,7 @@ class Encoder:
         return known[1]
 
     def _position(self, ask: DecisionRequested) -> pb.Position:
-        # The views of all seats in a turn share one tables object, which no other turn has.
+        # All views of a turn share one `tables` object. Every turn has a new one.
         known = self._positions.get(ask.game)
         if known is None or known[0] is not ask.view.tables:
             known = (ask.view.tables, position_to_wire(ask.view))
@@ -250,7 +250,7 @@ class GrpcPlayer:
             if self._status is not None:
                 await context.abort(*self._status)
         except (asyncio.CancelledError, *_CONNECTION_ERRORS):
-            # If the other side disconnects, the library cancels this call or fails a write.
+            # If the other side disconnects, the library cancels this call, or a write fails.
             self._lose(Fault.CRASH, _DISCONNECTED, _INVALID)
             raise
         finally:
@@ -308,11 +308,11 @@ class GrpcPlayer:
         return True
 
     def _lag(self) -> float:
-        """Return the uncounted seconds that the last request and this answer spent in the referee."""
+        """Return the seconds that the last request and this answer spent in the referee."""
         now = self._now()
         out = max(0.0, self._relay.sent_at - self._queued_at)
         lag = out + max(0.0, now - self._relay.received_at)
-        # If a bot sends several messages together, the same time must not be counted for each of them.
+        # If a bot sends several messages together, the same time must be counted only once.
         self._queued_at += out
         self._relay.received_at = max(now, self._relay.received_at)
         return lag

@@ -1,8 +1,8 @@
-"""A match: its games in order, some concurrently, until the last has ended.
+"""Plays the games of a match in order, some of them concurrently.
 
-A match numbers its bots; the seat of each bot may differ from game to game.
+A match numbers its bots. A bot's seat may differ from game to game.
 
-Like a table, it has no I/O and no clock, so the same code runs in tests, in process and with containers.
+Like a table, a match does no I/O and has no clock.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -22,9 +22,9 @@ T = TypeVar("T")
 class RefereedMatch:
     """A table of bots that plays a series of deals.
 
-    Feed it events (:meth:`greeted`, :meth:`lose`, :meth:`answered`, :meth:`tick`), each with the time in
-    seconds of a monotonic clock, then send the contents of :meth:`outbox`. ``seeds``, ``seatings`` and
-    ``person`` are as in :class:`arena.protocol.match.MatchSpec`; a person has no clock.
+    Feed it events (:meth:`greeted`, :meth:`lose`, :meth:`answered`, :meth:`tick`), each with the monotonic
+    time in seconds, then send the contents of :meth:`outbox`. ``seeds``, ``seatings`` and ``person`` are as
+    in :class:`arena.protocol.match.MatchSpec`. A person has no clock.
     """
 
     def __init__(
@@ -82,9 +82,10 @@ class RefereedMatch:
         )
 
     def newly_finished_rounds(self) -> tuple[RoundsOver, ...]:
-        """Return the rounds finished since the last call, in the latest game and in games reported before.
+        """Return all finished rounds of the games that have new ones since the last call.
 
-        Games that begin and end between two calls, which is common with fast bots, aren't reported.
+        Only the latest game and games that were reported before are included, because fast bots can play many
+        games between two calls.
         """
         begun = {table.game: table.finished_rounds for table in self._tables if table.finished_rounds}
         latest = max(begun, default=None)
@@ -141,7 +142,7 @@ class RefereedMatch:
         return min((moment for moment in asked if moment is not None), default=None)
 
     def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
-        """Don't count the host's delay towards the time of the bot's open decisions."""
+        """Exclude the host's delay from the time of the bot's open decisions."""
         for game, table in self._active.items():
             table.deduct(self._seat(bot, game), sample, now)
 
@@ -276,5 +277,5 @@ class RefereedMatch:
 
 
 def _by_seat(of_bots: Mapping[int, T], bots: Sequence[int]) -> dict[int, T]:
-    """Return the values by seat instead of by bot."""
+    """Return the values keyed by seat instead of by bot."""
     return {seat: of_bots[bot] for seat, bot in enumerate(bots) if bot in of_bots}

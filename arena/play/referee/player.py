@@ -1,7 +1,7 @@
 """The referee's interface to one bot.
 
-A match is a state machine without I/O (see :mod:`arena.play.referee.match`). A player carries its events to a
-bot and returns the bot's messages, whether by a call or through a socket into a container.
+A match is a state machine without I/O (see :mod:`arena.play.referee.match`). A player carries the match's
+events to a bot and the bot's messages to the match, either by calls or through a socket.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class DecisionRequested(NamedTuple):
 
 
 class TurnRevealed(NamedTuple):
-    """A turn was revealed. ``stand_ins`` has one entry per seat; it is empty in an automatic turn."""
+    """A turn was revealed. ``stand_ins`` has one entry per seat, but is empty in automatic turns."""
 
     game: int
     turn: Turn
@@ -155,7 +155,7 @@ class SeatPlayer(Protocol):
 
 
 class PersonPlayer:
-    """A person's :class:`arena.play.referee.player.SeatPlayer`. ``asked`` gets the view of each decision."""
+    """The player of a person. ``asked`` is called with the view of each decision."""
 
     def __init__(self, asked: Callable[[View], None]) -> None:
         self._asked = asked

@@ -50,12 +50,13 @@ SO_PASSRIGHTS: Final = 83
 def listen(path: Path) -> socket.socket:
     """Bind a seat's socket. Its owner and mode determine who may connect to it.
 
-    From Linux 6.16 on, bots can't pass open files on it, which could delay the end of the referee's process.
+    From Linux 6.16 on, bots can't pass open files over it. Such files could delay the end of the
+    referee's process.
     """
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     try:
         with suppress(OSError):  # an older kernel
-            # Accepted connections inherit it.
+            # Accepted connections inherit this setting.
             listening.setsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS, 0)
         listening.bind(str(path))
         listening.listen(MAX_CONNECTIONS)
@@ -147,7 +148,7 @@ class Relay:
         self._expects_message = not self._blocked
 
     def message_sent(self) -> None:
-        """Record that a message goes to the bot."""
+        """Record that a message is being sent to the bot."""
         if self._expects_message:
             self._expects_message = False
             self.sent_at = self._now()
@@ -158,7 +159,7 @@ class Relay:
         self.received_at = self._now.earliest_arrival()
 
     def set_blocked(self, *, blocked: bool) -> None:
-        """Record that the bot has stopped reading, or reads again. Delays in between are the bot's own."""
+        """Record that the bot has stopped or resumed reading. Delays in between are the bot's own."""
         self._blocked = blocked
         self._expects_message = False
 
@@ -194,7 +195,7 @@ class _Connection:
         self._from_bot.start()
 
     def connect(self) -> bool:
-        """Connect to the server. If that fails, report it, end and return False."""
+        """Connect to the server. If that fails, report the error, close both sides and return False."""
         try:
             self._server.connect(str(self._relay.inner))
         except OSError as error:
@@ -234,7 +235,7 @@ class _Direction:
         self._stopped = False
 
     def start(self) -> None:
-        """Read from the source."""
+        """Start reading from the source."""
         self._loop.add_reader(self._source.fileno(), self._on_readable)
 
     def stop(self) -> None:
@@ -247,7 +248,7 @@ class _Direction:
         self._on_data(self._read())
 
     def _read(self) -> bytes | None:
-        """Return bytes, b"" at the end of the stream, or None if there are none."""
+        """Return the bytes read, b"" at the end of the stream, or None if there was nothing to read."""
         try:
             return self._source.recv(_BUFFER_BYTES)
         except BlockingIOError:

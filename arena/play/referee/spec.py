@@ -1,4 +1,4 @@
-"""The messages between launcher and referee process: JSON lines.
+"""The messages between the launcher and the referee's process, as JSON lines.
 
 The launcher sends a :class:`RefereeSpec` first, then at most one :class:`Started` and one :class:`Ended` per
 seat. The referee sends :class:`Listening` once every socket is bound, :class:`RoundsOver` regularly, and

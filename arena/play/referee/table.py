@@ -1,6 +1,6 @@
 """One game in progress: which seats are asked for a decision, their answers, and the stand-in's moves.
 
-No I/O and no clock: times are arguments, monotonic and in seconds; events go to a callback.
+Does no I/O and has no clock. Times are arguments, monotonic and in seconds. Events go to a callback.
 """
 
 import math
@@ -85,7 +85,7 @@ class GameTable:
     """A game in progress, and its record once it is over.
 
     ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before the game began.
-    ``breaches`` contains, per seat, a description of each message that it sent before the first request.
+    ``breaches`` contains, per seat, a description of each message sent before the first request.
     ``early`` contains descriptions of answers that arrived before their request; the game adds to it.
     """
 
@@ -233,9 +233,9 @@ class GameTable:
         return None if pending is None else pending.requested_at
 
     def deduct(self, seat: int, sample: CpuSample, now: float) -> None:
-        """Don't count the host's delay towards the time of the seat's open decision.
+        """Exclude the host's delay from the time of the seat's open decision.
 
-        A measurement at the time of the request covers only the time before it.
+        A measurement at the time of the request is ignored, because it covers only the time before that.
         """
         pending = self._pending.get(seat)
         if pending is not None and now > pending.requested_at:
@@ -246,7 +246,7 @@ class GameTable:
         return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
 
     def expire(self, now: float, grace: float, exempt: Collection[int]) -> None:
-        """Have the stand-in decide for seats over ``grace`` seconds late, except those in ``exempt``."""
+        """Have the stand-in decide for seats more than ``grace`` seconds late, except those in ``exempt``."""
         for seat in self.late(now, grace):
             if seat not in exempt:
                 self._fault(seat, Fault.TIMEOUT, _timeout_text(self._pending[seat]))
@@ -298,7 +298,7 @@ class GameTable:
         """Return one number per seat that no bot can guess: bots don't know the seed."""
         text = f"{self._seed}/{self._state.round}/{self._state.turn}"
         numbers = struct.unpack("<5I", blake2s(text.encode(), digest_size=20).digest())
-        return tuple([number or 1 for number in numbers])  # 0 on the wire means none
+        return tuple([number or 1 for number in numbers])  # 0 on the wire means no nonce
 
     def _fault(
         self,
@@ -346,7 +346,7 @@ class GameTable:
 
 
 def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
-    """Return True if a game will ask a seat for that decision, unless the game ends earlier."""
+    """Return True if a game asks a seat for the decision in this round and turn."""
     if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
         return False
     # The last card of a hand is played without asking. The seat that controls the dummy has one more card.

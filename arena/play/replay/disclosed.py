@@ -1,6 +1,6 @@
 """The public part of a game in progress: its finished rounds.
 
-It discloses nothing else: no seed, no later deals, no authors. docs/viewer.md explains the delay.
+It discloses nothing else: no seed, no later deals, no authors. See "Games in progress" in docs/viewer.md.
 """
 
 from collections.abc import Sequence
@@ -85,8 +85,8 @@ def disclose(
     """Return the finished rounds of a game.
 
     ``state`` is the game at the end of a round, and ``steps`` are the decisions so far. ``places`` are
-    ignored before the end of the game. Raises ValueError if no round has just ended, or the steps don't fit
-    the game.
+    ignored before the end of the game. Raises ValueError if no round has just ended, or if the steps don't
+    fit the game.
     """
     rules, result, over = state.rules, state.result, len(state.rounds)
     if not over or len(state.turns) != over * rules.turns:

@@ -25,7 +25,7 @@ Millis = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class InvalidReplay(ValueError):
-    """The text isn't a replay of this format. The message names the first error and its position."""
+    """The text isn't a replay of this format. The message describes the first error and its position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class ReplayTurn:
         plays: The cards of each participant, in the order in which they were placed.
         standin: Whether the stand-in chose instead of the bot.
         fault: The bot's fault in this decision, or null.
-        millis: Each bot's time in milliseconds; null for a seat without an answer, and instead of the list
+        millis: Each bot's time in milliseconds, or null for a seat without an answer. The whole list is null
             if nothing was measured.
     """
 
@@ -193,7 +193,7 @@ def encode(replay: PublicReplay) -> bytes:
 
 
 def parse(text: bytes | str) -> PublicReplay:
-    """Read a replay without checking it against the rules: see :func:`arena.play.replay.verify`.
+    """Read a replay without checking it against the rules: see :mod:`arena.play.replay.verify`.
 
     Raises InvalidReplay.
     """

@@ -76,7 +76,7 @@ def _verify(replay: PublicReplay) -> None:
     referee = _Referee(state.rules.players)
     for number, turn in enumerate(replay.turns):
         path = f"turns[{number}]"
-        # If the rules are a turn ahead, this one is automatic: no seat was asked.
+        # If `state` is already past this turn, the turn is automatic: no seat was asked.
         automatic = number < len(state.turns)
         seats = () if automatic else asked(state)
         if not automatic:
@@ -151,8 +151,8 @@ def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | Non
 class _Referee:
     """Checks the fields ``standin``, ``fault`` and ``millis`` turn by turn.
 
-    Faults are not part of the rules, but these fields must be consistent: the stand-in plays only for a fault
-    or after the seat's take-over.
+    Faults are not part of the rules, but these fields must be consistent: the stand-in plays only after a
+    fault in the same decision, or after the seat's take-over.
     """
 
     def __init__(self, players: int) -> None:
@@ -223,7 +223,7 @@ class Step(NamedTuple):
 def course(replay: PublicReplay) -> tuple[Step, ...]:
     """Return every turn of a replay in order, including automatic ones.
 
-    Raises InvalidReplay if it breaks the rules; the message is the first difference.
+    Raises InvalidReplay if it breaks the rules; the message describes the first difference.
     """
     if difference := verify(replay):
         raise InvalidReplay(str(difference))
@@ -262,7 +262,7 @@ def _walk(state: State, turns: Sequence[ReplayTurn]) -> tuple[Step, ...]:
 
 
 def moves_of(turn: ReplayTurn, state: State) -> list[Move | None]:
-    """Return a turn's moves in the state before it, one entry per seat, None for a seat that wasn't asked."""
+    """Return a turn's moves: one entry per seat, None if it wasn't asked. ``state`` precedes the turn."""
     return _moves([tuple([Card.from_label(label) for label in play]) for play in turn.plays], state)
 
 
@@ -288,7 +288,7 @@ class RecordedDecision(NamedTuple):
 def log_of(recorded: PublicReplay) -> GameLog:
     """Return the deck and the joint moves of a recorded game, automatic turns excluded.
 
-    Raises InvalidReplay if it breaks the rules; the message is the first difference.
+    Raises InvalidReplay if it breaks the rules; the message describes the first difference.
     """
     decided = _decision_steps(recorded)
     deck = decided[0].moment.state.deck
@@ -300,7 +300,7 @@ def log_of(recorded: PublicReplay) -> GameLog:
 def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
     """Return every decision of a recorded game: turn by turn, and seat by seat within a turn.
 
-    Raises InvalidReplay if it breaks the rules; the message is the first difference.
+    Raises InvalidReplay if it breaks the rules; the message describes the first difference.
     """
     found = []
     for number, (moment, turn, _) in enumerate(_decision_steps(recorded)):

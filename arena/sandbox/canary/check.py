@@ -74,7 +74,7 @@ _CPU_WAIT_WARNING: Final = (
 
 _DEADLINE_SECONDS: Final = 1
 _TIMEOUT_SECONDS: Final = 20.0
-"""Time limit of a probe on a busy host. A slower probe counts as not having answered."""
+"""Time limit of a probe on a busy host. A slower probe counts as not responding."""
 
 _DEADLINE_TIMEOUT_SECONDS: Final = 6.0
 """Time limit of the probe that tests the deadline. If it runs this long, the deadline did not end it."""
@@ -92,8 +92,8 @@ SlotOwner = Callable[[int, int, int], tuple[int, int]]
 class Canary:
     """Tests the controls of one engine with one runtime.
 
-    The caller closes ``client``. ``image`` is the id of the probe's image; no other user may write to
-    ``run_dir``; ``group`` limits all bots together; ``owner`` returns the owner of a slot's socket.
+    The caller closes ``client``. ``image`` is the id of the probe's image. No other user may write to
+    ``run_dir``. ``group`` limits all bots together. ``owner`` returns the owner of a slot's socket.
     """
 
     def __init__(  # noqa: PLR0913 - the same dependencies as a match

@@ -53,7 +53,7 @@ class ProbeResult:
     disk_rate: int | None = None  # limit on disk reads in bytes per second; None for none
     log_bytes: int = 0  # size of the output that the engine stored
     share: Share | None = None  # share of the processor; None if not measured
-    # The finding about the limit on all bots, while the container ran; None if not checked.
+    # The finding about the limit on all bots while the container was running; None if not checked.
     shared_limit: Finding | None = None
     warnings: tuple[str, ...] = ()  # the engine's warnings when it created the container
 

@@ -1,1 +1,1 @@
-"""The runtime that plays bots in Docker containers."""
+"""The runtime that runs bots in Docker containers."""

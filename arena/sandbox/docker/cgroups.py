@@ -165,7 +165,7 @@ def cap_for(limits: Limits, slots: int, pids: int, cores: float) -> Cap:
 
     The additional share is for the canary, and for a container that is being removed while the next starts.
     ``limits`` and ``pids`` are per bot. The CPU quota covers at least all ``cores`` of the host, even
-    if the slots can't use them: with less, a bot that exceeds its own quota in a long system call would use
+    if the slots can't use them. Otherwise, a bot that exceeds its own quota in a long system call would use
     up the other bots' share.
     """
     return Cap(
@@ -220,7 +220,7 @@ class CommonGroup:
         return bool(self._location.existing_folders())
 
     def apply(self) -> None:
-        """Create the group with its limits before there are bots. ``check`` reports limits that can't be set.
+        """Create the group and its limits before bots start. ``check`` reports limits that can't be set.
 
         Does nothing if the driver is systemd, which overwrites changes to its slices.
         """
@@ -318,7 +318,7 @@ class SharedMemoryOverruns:
             return self._seen
 
     def _version_1(self) -> int:
-        # The counters in the group's files either include kills by bots' own limits, or count nothing.
+        # The counters in the group's files either include kills due to bots' own limits, or count nothing.
         folder = self._location.root / "memory" / self._location.path
         with self._lock:
             group = folder.stat().st_ino
@@ -368,8 +368,8 @@ def reclaim_cache(location: CgroupLocation) -> None:
     """Free the memory in which the kernel caches data for all bots, if ended bots have left much of it.
 
     For example, after a bot has ended, the kernel still caches the directory entries that the bot looked up.
-    If the group were full, the next bot to need memory would have to free some while its own clock runs,
-    which takes seconds for 100 MiB of entries.
+    If the group were full, the next bot to need memory would have to free some while its own clock is
+    running. That takes seconds for 100 MiB of entries.
     """
     if location.version == 1:
         folder, used, limit, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
@@ -381,7 +381,7 @@ def reclaim_cache(location: CgroupLocation) -> None:
         left = int((path / f"memory.{used}").read_text()) - in_use
         if left > int((path / f"memory.{limit}").read_text()) // _RECLAIM_FRACTION:
             command = f"echo {left} >{shlex.quote(str(path))}/memory.{free}"
-            # In a child process, which the timeout can kill while the kernel frees memory.
+            # In a child process, which the timeout can kill while the kernel is freeing memory.
             subprocess.run(["sh", "-c", command], check=False, timeout=_RECLAIM_SECONDS)  # noqa: S603, S607 - ours
 
 
@@ -389,7 +389,7 @@ def containers_below(location: CgroupLocation) -> frozenset[str]:
     """Return the ids of all containers that have a group below the shared group."""
     names: list[str] = []
     for top in location.existing_folders():
-        with contextlib.suppress(OSError):  # it was just removed: systemd removes empty slices
+        with contextlib.suppress(OSError):  # the group was just removed: systemd removes empty slices
             names += [folder.name for folder in top.iterdir() if folder.is_dir()]
     return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
 
@@ -397,7 +397,7 @@ def containers_below(location: CgroupLocation) -> frozenset[str]:
 def lift_quota(location: CgroupLocation, container: str) -> None:
     """Remove a container's CPU quota before its processes are killed.
 
-    They can use far more than the quota within system calls, and then wait for minutes before they can exit.
+    Within system calls, they can use far more than the quota. Then they wait for minutes before they exit.
     """
     setting = location.quota(container)
     with contextlib.suppress(OSError):  # the container has already ended, or this process lacks permission

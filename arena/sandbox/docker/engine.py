@@ -26,7 +26,7 @@ _IMAGE_FAULTS: Final = {
 
 
 def connect() -> docker.APIClient:
-    """Return a client of the engine in DOCKER_HOST, by default this host's. Raises EngineUnavailable."""
+    """Return a client for the engine at DOCKER_HOST, by default this host's. Raises EngineUnavailable."""
     address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
         where = kwargs_from_env()
@@ -51,7 +51,7 @@ def with_short_timeout(client: docker.APIClient) -> docker.APIClient:
 
 @contextmanager
 def engine_errors(doing: str) -> Iterator[None]:
-    """Convert the engine's failures. ``doing`` is the action, such as ``start container arena-…``.
+    """Convert the engine's failures. ``doing`` describes the action, such as ``start container arena-…``.
 
     Raises EngineUnavailable, or RuntimeFailure for anything else, so that no bot is blamed without evidence.
     """
@@ -106,8 +106,8 @@ _INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")
 def requests_to_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
     """Return the requests that the engine received for a running container, such as ``kill``, in order.
 
-    The engine remembers its last 256 events, of all containers, and filters only what it remembers.
-    ``until`` is in seconds since 1970 by the engine's clock.
+    The engine remembers only its last 256 events, counting those of all containers. ``until`` is in
+    seconds since 1970 by the engine's clock.
     """
     wanted = {"container": container, "event": list(_INTERFERING_EVENTS)}
     events = client.events(since=0, until=until, filters=wanted, decode=True)  # type: ignore[call-overload] # float

@@ -107,8 +107,8 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
 def host_files(_: dict[str, int]) -> dict[str, Any]:
     """Try to read files about the whole host, and to open a terminal.
 
-    The files are those in /proc and /sys except files of processes and of control groups, and the files in a
-    process's folder that disclose something about other processes. One readable file per folder is enough.
+    The files are _LEAKING_FILES, and those in /proc and /sys except the files of processes and control
+    groups. One readable file per folder is enough.
     """
     found = [_readable(iter([f"/proc/self/{name}"])) for name in _LEAKING_FILES]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from .files import LIBC, TMP, answer_of, attempt, empty_tmp, in_child
 
-_UNROUTED: Final = ("192.0.2.1", 9)  # unassigned (RFC 5737); connecting a datagram socket sends nothing
+_UNROUTED: Final = ("192.0.2.1", 9)  # reserved (RFC 5737); connecting a datagram socket sends nothing
 _PR_GET_NO_NEW_PRIVS: Final = 39
 
 _ARM: Final = os.uname().machine == "aarch64"
@@ -231,7 +231,7 @@ def _library() -> Iterator[tuple[int, int, int]]:
 
 
 def futexes(_: dict[str, int]) -> dict[str, Any]:
-    """Try to wake the waiters on a word of a shared file, which could be bots in other containers."""
+    """Try to wake the waiters on a word of a shared file. They could be bots in other containers."""
     with _library() as (_file, start, _size):
         return {
             "futexes": {
@@ -319,9 +319,9 @@ def _host_wide_calls(library: str) -> dict[str, str]:
 
 
 def _without_a_file(number: int, *arguments: int) -> str:
-    """Make a call with a file descriptor that doesn't exist, which only the kernel notices.
+    """Make a call with a file descriptor that doesn't exist. Only the kernel notices that.
 
-    With a valid descriptor, the answers of filter and kernel might be the same: a filter may answer with
+    With a valid descriptor, the filter and the kernel might give the same answer: the filter may answer with
     success, and the kernel may lack huge pages.
     """
     answer = _call(number, *arguments)
