@@ -79,8 +79,8 @@ def settings_page(current: str) -> str:
 
 def canary_page(current: str) -> str:
     """Return docs/canary.md with its table of controls regenerated."""
-    rows = [(f"`{control.name}`", control.stops, control.fix) for control in CONTROLS]
-    return _with_table(current, "arena/protocol/controls.py", _table(("control", "stops", "fix"), rows))
+    rows = [(f"`{control.name}`", control.stops) for control in CONTROLS]
+    return _with_table(current, "arena/protocol/controls.py", _table(("control", "stops"), rows))
 
 
 def api_page(current: str) -> str:
