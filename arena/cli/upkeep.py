@@ -107,18 +107,19 @@ def ladder(  # noqa: PLR0913 - one argument per option
     ] = None,
     deals: Annotated[int | None, typer.Option(help="Maximum deals per match, 1 to 24.")] = None,
     start_millis: Annotated[
-        int | None, typer.Option(help="Time limit from a bot's start to its Hello, in ms.")
+        int | None, typer.Option(help="Time limit from a bot's start to its Hello, 1,000 to 60,000 ms.")
     ] = None,
     move_millis: Annotated[
-        int | None, typer.Option(help="Move time: time for each decision before the bank is used, in ms.")
+        int | None,
+        typer.Option(help="Move time: time for each decision before the bank is used, 50 to 60,000 ms."),
     ] = None,
     bank_millis: Annotated[
-        int | None, typer.Option(help="Time bank per game for longer decisions, in ms.")
+        int | None, typer.Option(help="Time bank per game for longer decisions, 0 to 120,000 ms.")
     ] = None,
-    cpus: Annotated[float | None, typer.Option(help="Cores per bot, at most 0.4.")] = None,
-    memory_mib: Annotated[int | None, typer.Option(help="Memory per bot in MiB, at most 256.")] = None,
-    pids: Annotated[int | None, typer.Option(help="Processes and threads per bot, at most 64.")] = None,
-    tmp_mib: Annotated[int | None, typer.Option(help="Size of a bot's /tmp in MiB, at most 16.")] = None,
+    cpus: Annotated[float | None, typer.Option(help="Cores per bot, 0.1 to 0.4.")] = None,
+    memory_mib: Annotated[int | None, typer.Option(help="Memory per bot, 64 to 256 MiB.")] = None,
+    pids: Annotated[int | None, typer.Option(help="Processes and threads per bot, 16 to 64.")] = None,
+    tmp_mib: Annotated[int | None, typer.Option(help="Size of a bot's /tmp, 1 to 16 MiB.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show the ladder's settings, or change them for future matches."""
