@@ -26,10 +26,10 @@ R = TypeVar("R")
 
 _READ_ONLY: Final = "25006"
 _CONNECTION_LOST: Final = frozenset({"25P03", "25P04", "42501"})
-"""SQLSTATEs that the driver misclassifies: the server ended the session, or permissions are missing."""
+"""SQLSTATEs that the driver misclassifies. The server ended the session, or permissions are missing."""
 
 _DATA_EXCEPTION: Final = "22"
-"""The SQLSTATE class whose messages quote the value."""
+"""The SQLSTATE class of errors whose messages quote a value."""
 
 
 def redact_values(error: DBAPIError) -> None:
@@ -70,7 +70,7 @@ def _sqlstate(error: DBAPIError) -> str | None:
 
 
 def _postgresql_error(error: DBAPIError) -> "PostgresError | None":
-    """Return the error of psycopg, or None. An arena on SQLite never loads psycopg."""
+    """Return the psycopg error, or None. An arena on SQLite never loads psycopg."""
     if isinstance(error.orig, sqlite3.Error):
         return None
     from psycopg import Error  # noqa: PLC0415 - slow to import; already loaded if it raised the error
@@ -167,7 +167,7 @@ class Database:
 
     @contextmanager
     def read(self, *, snapshot: bool = False) -> Iterator[Connection]:
-        """Read in one transaction; with ``snapshot``, from one consistent snapshot (on SQLite always).
+        """Read in one transaction. With ``snapshot``, and always on SQLite, all reads see the same snapshot.
 
         Raises DatabaseDamaged or DatabaseUnavailable.
         """
@@ -394,7 +394,7 @@ _INTEGRITY_SECONDS: Final = 10.0
 """Time limit for the integrity check at startup: enough for a few gigabytes."""
 
 _PROGRESS_INSTRUCTIONS: Final = 10_000
-"""Number of SQLite VM instructions between checks of the time limit: a millisecond or less."""
+"""Number of SQLite VM instructions between checks of the time limit. They take at most a millisecond."""
 
 
 def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRITY_SECONDS) -> None:
@@ -420,7 +420,7 @@ def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRIT
 
 
 class ChangeCounter:
-    """A number that changes with every commit of any process. Not thread-safe.
+    """A number that changes with every commit by any process. Not thread-safe.
 
     It is SQLite's ``data_version``. PostgreSQL has nothing like it that is cheaper than a query.
     """

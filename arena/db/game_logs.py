@@ -98,7 +98,7 @@ class GameLogs(Repository):
     def find(self, id_: str) -> StoredGameLog | None:
         """Return the log of a game, rated or not, or None if the id is unknown.
 
-        A challenge's games are found only when all its matches are over.
+        A challenge's games are found only once all its matches are over.
         """
         with self._transactions.read() as connection:
             row = None

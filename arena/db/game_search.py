@@ -24,7 +24,7 @@ DAY_WINDOW: Final = 1_000
 
 
 class GameOrder(StrEnum):
-    """The order of games."""
+    """An order of games."""
 
     NEWEST = "newest"
     CLOSEST = "closest"
@@ -34,7 +34,7 @@ class GameOrder(StrEnum):
     HIGHEST = "highest"
     """By the points of the highest-scoring seat, most first."""
     COMEBACK = "comeback"
-    """By the points by which the winner trailed after two rounds, most first.
+    """By how many points the winner trailed after two rounds, most first.
 
     Games in which the winner did not trail are left out. Seats that the stand-in took over don't count,
     because they come last whatever their points.

@@ -358,7 +358,7 @@ def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
 
 
 def _deficit(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return by how much the winner trailed after two rounds; None if unknown."""
+    """Return how many points the winner trailed by after two rounds; None if unknown."""
     known = [seat for seat in seats if seat.after_two is not None]
     stayed: list[int] = [seat.after_two for seat in known if not seat.taken_over]
     winners: list[int] = [seat.after_two for seat in known if seat.place == 1]

@@ -140,7 +140,7 @@ class Histories(Repository):
             return tuple(from_row(Opponent, row, rating=Rating(row.mean, row.deviation)) for row in rows)
 
     def meetings(self, bots: Sequence[str]) -> dict[tuple[str, str], Meeting]:
-        """Return the records of these bots against each other, keyed by name. Omits pairs that never met."""
+        """Return the records of these bots against each other, by name. Pairs that never met are left out."""
         own, other = aliased(BotRow), aliased(BotRow)
         wanted = (
             select(own.name, other.name, MeetingRow.games, MeetingRow.ahead, MeetingRow.tied)

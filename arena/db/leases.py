@@ -36,7 +36,7 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, slots=True)
 class LeaseTime:
-    """A time on the clock of leases."""
+    """A time on the lease clock."""
 
     seconds: float  # since an epoch that all users of this clock share
     clock: str  # the clock's identity; a lease on another clock counts as expired

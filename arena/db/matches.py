@@ -257,7 +257,7 @@ _SEED_BYTES: Final = 16
 
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
-    """Replace the seeds of deals that were dealt before, and record all deals of the result as dealt."""
+    """Replace seeds that were dealt before, record all seeds as dealt, and return the new specification."""
     dealt = _already_dealt(connection, spec.seeds)
     seeds = tuple(secrets.token_hex(_SEED_BYTES) if seed in dealt else seed for seed in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])

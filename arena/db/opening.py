@@ -81,12 +81,12 @@ def _revision(connection: Connection) -> str | None:
 
 
 def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: bool) -> None:
-    """Check a database and migrate it to the latest revision. Safe in several processes at the same time.
+    """Check a database and migrate it to the latest revision. Several processes may do so at once.
 
     An empty database always gets its tables. Older tables are migrated only if ``migrates`` is True, under
     the coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
     DatabaseTooOld or DatabaseUnavailable. Raises DatabaseDamaged if SQLite's integrity check fails or the
-    file is not a database, and DatabaseOlder if it has older tables and ``migrates`` is False.
+    file is not a database, and DatabaseOlder if the tables are older and ``migrates`` is False.
     """
     with database.read() as connection:
         if database.is_sqlite:
@@ -122,7 +122,7 @@ def _hold_lock(lock: CoordinatorLock, url: str) -> Iterator[None]:
 
 
 def _migrate(database: Database) -> None:
-    """Migrate a database to the latest revision. Safe in several processes at the same time."""
+    """Migrate a database to the latest revision. Several processes may do so at once."""
     with database.migrate() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

@@ -35,7 +35,7 @@ class PublicGames(Repository):
             ).scalar_one_or_none()
 
     def numbers(self, start: datetime, end: datetime) -> tuple[int, int]:
-        """Return the lowest and highest numbers among games that ended from ``start`` on and before ``end``.
+        """Return the lowest and highest numbers among games that ended in the interval [start, end).
 
         There must be at least one such game.
         """

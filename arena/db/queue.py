@@ -190,9 +190,8 @@ def next_of(
 ) -> str | None:
     """Lock the next match and return its id, or None. Matches that others have locked are skipped.
 
-    Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is in the
-    order of numbers.
-    Matches of a challenge run one after another.
+    Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is
+    ordered by number. Matches of a challenge run one after another.
     """
     wanted = _playable(runtime, house_only=house_only, without=without)
     if most is not None:

@@ -232,7 +232,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
 def _sent_within_a_day(
     connection: Connection, author: str, account: int | None, now: datetime, *, check_only: bool
 ) -> tuple[int, int]:
-    """Return how many uploads of an author (submissions or checks) are finished, and how many are not."""
+    """Return how many of an author's uploads in the last day are finished, and how many are unfinished."""
     finished = count(
         connection,
         SubmissionRow,

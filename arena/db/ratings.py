@@ -157,7 +157,7 @@ class RatingRepository(Repository):
         return {version: micros for version, micros in found.items() if micros is not None}
 
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
-        """Return every active bot's active version for matchmaking, in the order of ids.
+        """Return every active bot's active version for matchmaking, ordered by id.
 
         Bots of deleted accounts and house bots whose source is missing are left out. With ``house_only``,
         third-party bots and queued matches with such bots are left out too.

@@ -186,8 +186,8 @@ class MatchRow(Base):
     ``attempt`` counts claims and is the fencing token against late results; ``voids`` counts arena faults,
     ``losses`` lost workers and coordinators. The lowest ``precedence`` is played first; a challenge's matches
     run one at a time. A running match was claimed by ``coordinator`` and is being played by ``worker``; its
-    lease ends at ``leased_until`` by ``lease_clock``. ``logs`` and ``replays`` say whether these still exist
-    (:mod:`arena.db.game_logs`).
+    lease ends at ``leased_until`` on the clock ``lease_clock``. ``logs`` and ``replays`` say whether these
+    still exist (:mod:`arena.db.game_logs`).
     """
 
     __tablename__ = "match"
@@ -273,7 +273,7 @@ class GameRow(Base):
 
 
 class AnalysisRow(Base):
-    """An analysis of a game; ``document`` is its `kaiten-analysis/1` as JSON, compressed by zlib."""
+    """An analysis of a game; ``document`` is its `kaiten-analysis/1` as JSON, compressed with zlib."""
 
     __tablename__ = "analysis"
 
@@ -627,7 +627,7 @@ class NoticeRow(Base):
 class HeldRankRow(Base):
     """The overall rank of a bot, recorded to notify its owner when it is overtaken.
 
-    At ``lost_at``, it last lost a rank: ``lost``, to the bot named ``lost_to``.
+    The bot last lost a rank, ``lost``, at ``lost_at`` to the bot named ``lost_to``.
     """
 
     __tablename__ = "held_rank"

@@ -82,7 +82,7 @@ def open_store(url: str, lease_clock: LeaseClock = database_time, *, migrates: b
     """Open a database, check it, and migrate its tables to this program's revision.
 
     ``url`` is ``sqlite:///FILE`` (created if missing) or ``postgresql+psycopg://…``. Older tables are
-    migrated only if ``migrates`` is True. Raises a StoreError whose subclass says what is wrong.
+    migrated only if ``migrates`` is True. Raises a subclass of StoreError that says what is wrong.
     """
     database = Database(url)
     lock = coordinator_lock_of(database)

@@ -113,7 +113,7 @@ class SubmissionRepository(Repository):
         before: int | None = None,
         limit: int = 50,
     ) -> tuple[KnownSubmission, ...]:
-        """Return at most ``limit`` submissions with a number below ``before``, newest first.
+        """Return at most ``limit`` submissions with numbers below ``before``, newest first.
 
         ``account`` and ``bot`` narrow the list.
         """

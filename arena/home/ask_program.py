@@ -89,7 +89,7 @@ def ask_program(
 def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
     """Return a bot's answer to the decision that follows a partly recorded game.
 
-    Raises BotUnloadable if it doesn't send Hello, or OSError if its socket or process can't be created.
+    Raises the same errors as :func:`ask_program`.
     """
     replies: list[Reply] = []
     done = ask_program(bot, (game,), replies.append)

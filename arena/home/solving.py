@@ -44,7 +44,7 @@ class Solution:
 def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
     """Request the decisions of some games from a bot, in order, and yield its answers.
 
-    Stops after its first failure, which is an error or no answer in time. Raises PlayingFailed.
+    Stops at the bot's first failure: an error, or no answer in time. Raises PlayingFailed.
     """
     clock = Clock()
     allowed = (clock.move_millis + clock.bank_millis) / 1000

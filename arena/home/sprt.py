@@ -49,7 +49,7 @@ class Hypotheses:
 
     @property
     def bound(self) -> float:
-        """The ratio that accepts H1; its negative accepts H0."""
+        """The log-likelihood ratio at which H1 is accepted. At its negative, H0 is accepted."""
         return math.log((1 - self.error) / self.error)
 
 
