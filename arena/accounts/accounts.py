@@ -148,7 +148,7 @@ class OperatorActions:
         )
 
     def set_role(self, who: str, name: str, role: Role) -> KnownAccount:
-        """Change an account's role. Its sessions and tokens are limited to the new role immediately.
+        """Change an account's role. The new role applies to its sessions and tokens immediately.
 
         Raises LastOperator, NoSuchAccount or WrongState.
         """

@@ -1,4 +1,4 @@
-"""Password hashing with argon2id, a few passwords at a time."""
+"""Hashes passwords with argon2id, a few at a time."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _MAX_WAITING: Final = 8
 
 
 def strong_hasher() -> PasswordHasher:
-    """Return argon2id with the second recommended option of RFC 9106: 64 MiB, three passes.
+    """Return an argon2id hasher with the second recommended option of RFC 9106: 64 MiB, three passes.
 
     It uses one lane instead of four, to leave the cores of a small machine to the bots. A hash takes about
     0.15 s on a CPU core from 2020; two hashes in parallel take 128 MiB.

@@ -61,9 +61,9 @@ class LockHolder:
         self._stop: Callable[[], None] = lambda: None
 
     def check(self) -> None:
-        """Check that this process still holds the lock. A lost lock is never retaken.
+        """Check the lock, and take it again if it was lost.
 
-        Raises DatabaseUnavailable.
+        If another coordinator has taken it, stop this one, and don't check again. Raises DatabaseUnavailable.
         """
         if not self._lost.is_set() and not self._lock.take():
             self._lost.set()
@@ -104,7 +104,7 @@ def coordinator_lock(store: Store) -> Iterator[LockHolder]:
 
 
 class ProgramFiles:
-    """The state of the Python files below a folder. A scan of 400 files takes about 3 ms."""
+    """The state of the Python files in a folder and its subfolders. A scan of 400 files takes about 3 ms."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

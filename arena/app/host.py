@@ -36,7 +36,7 @@ def sockets_folder(settings: Settings) -> Path:
     """Create the parent of the installations' socket folders, and return it.
 
     Raises CannotStart if it can't be created, other users can write to it, or its path is too long for the
-    sockets below it.
+    sockets in it.
     """
     folder = settings.sockets
     size, limit = len(os.fsencode(folder)), MAX_RUN_DIR_LENGTH - INSTALL_SIZE - 1

@@ -117,7 +117,7 @@ def _existing_arena(settings: Settings) -> Iterator[tuple[Store, Runtime]]:
 
 
 def images_of(settings: Settings, *, make: bool = True) -> ImageStore:
-    """Return the store of submitted bots' images; parameters and errors are as for :func:`image_objects`."""
+    """Return the store of submitted bots' images. See :func:`image_objects` for ``make`` and the errors."""
     return ImageStore(image_objects(settings, make=make), settings.data_dir / "images.lock")
 
 

@@ -120,7 +120,7 @@ class Monitoring:
     def of_cluster(self, unavailable_reason: Check) -> Iterator[None]:
         """Monitor a cluster's workers within the context.
 
-        ``unavailable_reason`` returns the reason why no worker can play, or None.
+        ``unavailable_reason`` returns why no workers can play, or None.
         """
         self._cluster = unavailable_reason
         try:

@@ -94,8 +94,7 @@ def exit_on_error() -> Iterator[None]:
 def settings_of_arena(*, terse: bool = False) -> "Settings":
     """Read the settings and configure logging.
 
-    With ``terse``, the defaults are the log level "warning" and the format for consoles. Raises
-    WrongSettings.
+    ``terse`` changes the defaults to the log level "warning" and the console format. Raises WrongSettings.
     """
     from arena.platform.logs import configure_logs, log_uncaught
     from arena.platform.settings import LogFormat, LogLevel, read_settings

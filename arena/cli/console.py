@@ -100,7 +100,7 @@ def millis(value: float | None) -> str:
 
 
 def print_json(content: object) -> None:
-    """Print documents or other data as JSON without control characters, with the API's keys and times."""
+    """Print documents or other data as JSON, with keys and times as in the API and no control characters."""
     typer.echo(json.dumps(to_builtins(content), indent=2))
 
 

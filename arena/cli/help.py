@@ -15,7 +15,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "file": "PATH",
     "dir": "PATH",
 }
-"""The word to show for an option's value, by typer's name for its type."""
+"""The word to show for an option's value, by Typer's name for its type."""
 
 _FROM_TO: Final = re.compile(r"(\d+)<=x<=(\d+)")
 _AT_LEAST: Final = re.compile(r"x>=(\d+)")

@@ -94,7 +94,7 @@ def login(
 
 
 def logout() -> None:
-    """Revoke and delete the token for the last site or, if set, ARENA_SITE."""
+    """Revoke and delete the token for the site in ARENA_SITE or, if it is not set, the last site."""
     if os.environ.get(TOKEN_VARIABLE):
         fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's /account page")
     with exit_on_error():

@@ -327,7 +327,7 @@ def solver(word: str | None, command: str | None) -> HomeBot:
 def _solution(bot: HomeBot, position: Puzzle) -> Solution:
     if bot.in_process:
         with redirect_stdout(sys.stderr):
-            *_, last = answers(bot, (position.views(),))  # the last one, or a failure before it
+            *_, last = answers(bot, (position.views(),))  # the last answer, or a failure before it
         return last
     from arena.home.ask_program import GameToAsk, solve_as_program
 

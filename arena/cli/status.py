@@ -41,7 +41,7 @@ def rollback(
 
 
 def retire(bot: Name) -> None:
-    """Take your bot off the ladder. Games in progress are still played to the end."""
+    """Take your bot off the ladder. Its queued and running games are still played."""
     _change(bot, {"state": "retired"})
 
 

@@ -195,7 +195,7 @@ def submit(
 ) -> None:
     """Send a bot to the arena, and wait until it plays or is rejected.
 
-    Exit codes: 0 if the bot plays or, with --no-follow, was sent; 1 if it was rejected or the arena failed.
+    Exit codes: 0 the bot plays or, with --no-follow, was sent; 1 it was rejected or the arena failed.
     """
     with logged_in_site() as site:
         response = _send(site, bot, name, note)

@@ -96,7 +96,7 @@ def scheduler(
         str, typer.Argument(metavar="HOST:PORT", help="Address to listen on; 0.0.0.0 for all.")
     ] = "127.0.0.1:8786",
 ) -> None:
-    """Connect a cluster's coordinators and workers, until SIGTERM or Ctrl-C."""
+    """Connect a cluster's coordinator and its workers until SIGTERM or Ctrl-C."""
     from arena.app.cluster import schedule
     from arena.platform.settings import Address
 

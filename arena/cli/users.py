@@ -142,7 +142,7 @@ def audit(
     last: Annotated[int, typer.Option(min=1, help="Maximum number of entries.")] = 50,
     account: Annotated[str | None, typer.Option(help="Only actions by or on this account.")] = None,
 ) -> None:
-    """Print the audit log: actions of operators, and of users on their accounts, oldest first."""
+    """Print the audit log: actions by operators, and by users on their accounts, oldest first."""
     with operating() as operators:
         entries = operators.audit(last, account)
     for entry in entries:

@@ -107,7 +107,7 @@ def _is_archive(path: Path) -> bool:
 _PIECE: Final = 256 * 1024
 
 Report = Callable[[int, int], None]
-"""Receives the bytes sent so far and the estimated total."""
+"""Receives the number of bytes sent so far and the estimated total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

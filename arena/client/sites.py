@@ -186,7 +186,7 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
 
 
 def check_token(text: str) -> str:
-    """Return a token without surrounding white space. Raises WrongLogin if it can't be a token."""
+    """Return a token without surrounding whitespace. Raises WrongLogin if it can't be a token."""
     token = text.strip()
     if not token or len(token) > _MAX_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
         raise WrongLogin("this is not a token: copy the whole token, from kaiten_ to its last character")

@@ -180,8 +180,8 @@ def _totals(connection: Connection) -> Totals:
 def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:
     """Return the number of games that ended after each of these times, without counting rows.
 
-    Games are numbered in the order in which they ended, at least approximately. So the number of the first
-    game after a time is enough.
+    Games are numbered approximately in the order in which they ended, so the number of the first game after
+    a time is enough.
     """
     firsts = [
         select(GameRow.number)

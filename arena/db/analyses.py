@@ -29,7 +29,7 @@ _LATEST_GAMES: Final = 500
 
 
 _MAX_COSTLY_DECISIONS: Final = 200
-"""Number of a version's costly decisions to consider."""
+"""Number of a version's latest costly decisions to consider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class Analyses(Repository):
         return None if document is None else unpacked(document)
 
     def costly(self, bot: str, version: int) -> tuple[CostlyDecision, ...]:
-        """Return the costly decisions of a version in its latest analysed games, costliest first.
+        """Return a version's latest costly decisions, costliest first.
 
         The query doesn't slow down as games accumulate.
         """
@@ -139,7 +139,7 @@ class Analyses(Repository):
 
 
 def remove(connection: Connection, games: Sequence[int] | Select[int]) -> None:
-    """Remove the analyses of games, by their numbers."""
+    """Remove the analyses of the games with these numbers."""
     for table in (CostlyDecisionRow, AnalysisRow):
         connection.execute(delete(table).where(table.game_number.in_(games)))
 

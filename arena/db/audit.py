@@ -14,7 +14,7 @@ from arena.db.schema import AuditEntryRow as Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewAuditEntry:
-    """An action of an operator or an account's owner."""
+    """An action by an operator, a user or a visitor."""
 
     at: datetime  # UTC
     who: str  # an account's name, or `terminal:` and a user of the machine; empty if unknown
@@ -26,7 +26,7 @@ class NewAuditEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry(NewAuditEntry):
-    """A line of the audit log, with its number."""
+    """An entry in the audit log, with its number."""
 
     number: int
 

@@ -173,8 +173,8 @@ class BotStates(Repository):
 def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
     """Bench bots whose latest games keep failing, and return their names. House bots are exempt.
 
-    ``played`` contains pairs: a version whose seat the stand-in has just taken over, and a description of the
-    failure. The caller has the ladder lock.
+    ``played`` contains pairs: the id of a version whose seat the stand-in has just taken over, and a
+    description of the failure. The caller has the ladder lock.
     """
     benched: dict[int, str] = {}
     for version, trouble in played:
@@ -259,7 +259,7 @@ def _write_state(connection: Connection, bot: int, state: BotState, why: str | N
 
 
 def _recent_takeovers(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return whether the stand-in finished each of a version's last games, oldest first.
+    """Return for each of a version's last games, oldest first, whether the stand-in finished it.
 
     Games that ended before ``since`` are left out.
     """

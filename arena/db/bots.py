@@ -152,7 +152,7 @@ class Bots(Repository):
             return tuple(map(_known, connection.execute(wanted)))
 
     def against_people(self, limit: int) -> tuple[KnownBot, ...]:
-        """Return the active bots that anyone may play against: house bots first, then sorted by name."""
+        """Return the active bots that anyone may play against: house bots first, each group by name."""
         wanted = (
             _bots()
             .where(BotRow.state == BotState.ACTIVE, BotRow.house | BotRow.open_to_people)
@@ -346,7 +346,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
 
 
 def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
-    """Make this the active version, and reactivate the bot.
+    """Activate a version, and reactivate the bot.
 
     Only a benched bot's failures are forgiven: otherwise frequent new versions would prevent benching.
     """

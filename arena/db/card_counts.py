@@ -1,8 +1,9 @@
 """Card statistics: updated with every rated match, and rebuilt from the records.
 
-They cover the games that count for ratings, so not those with a disqualified bot. Updates and rebuilds give
-the same counts. Counting takes about a millisecond per game. A rebuild therefore counts most games without
-the ladder lock (:func:`fold`), and only those added since then under the lock (:func:`rebuild`).
+They cover the games that count for ratings, which excludes games with a disqualified bot. Updates and
+rebuilds give the same counts. Counting takes about a millisecond per game. A rebuild therefore counts most
+games without the ladder lock (:func:`fold`), and only those added since then under the lock
+(:func:`rebuild`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -84,7 +85,7 @@ class CardRepository(Repository):
 
 
 def add(connection: Connection, tallies: Iterable[Tally]) -> None:
-    """Add rated games. The caller has the ladder lock."""
+    """Add the tallies of rated games. The caller has the ladder lock."""
     tally = merged(tallies)
     add_rows(connection, CardGamesRow, _games_rows(tally))
     add_rows(connection, CardCountRow, _count_rows(tally), Carry("point_parts", "points", POINT))

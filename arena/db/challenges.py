@@ -25,7 +25,7 @@ MAX_OPEN: Final = 3
 """Maximum number of open challenges of one account."""
 
 TIME: Final = timedelta(minutes=3)
-"""Average playing time for each challenge that an account may request within a day.
+"""Playing time per day that an account gets for each challenge in its daily quota.
 
 Without a limit, the challenges of a few slow bots would occupy a small host for hours.
 """

@@ -126,7 +126,7 @@ class Credentials(Repository):
             return from_row(OpenSession, row, account=account)
 
     def sessions(self, account: int) -> tuple[OpenSession, ...]:
-        """Return an account's sessions, last used first."""
+        """Return an account's sessions, most recently used first."""
         wanted = select(SessionRow.__table__).where(SessionRow.account_id == account)
         with self._transactions.read() as connection:
             owner = _owner(connection, account)
@@ -168,8 +168,8 @@ class Credentials(Repository):
     ) -> KnownToken:
         """Add a token.
 
-        Raises TooManyTokens, or CredentialsChanged if ``password`` is not the account's hash, or the token
-        ``by`` has been revoked.
+        Raises TooManyTokens. Raises CredentialsChanged if ``password`` is not the account's hash, or if the
+        token ``by`` has been revoked.
         """
         with self._transactions.write() as connection:
             lock_account(connection, new.account, password)
