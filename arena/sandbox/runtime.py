@@ -12,7 +12,7 @@ from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits
 
 SOCKET_NAME: Final = "referee.sock"
-"""Name of the referee's socket inside a seat's socket directory."""
+"""Name of the referee's socket in a seat's socket directory."""
 
 
 INSTALL_LABEL: Final = "kaiten.install"
@@ -28,7 +28,7 @@ def none_in_use(_name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSpec:
-    """One bot to run for one seat of one match."""
+    """A bot to run in a seat of a match."""
 
     name: str  # unique on this host, such as `arena-<install>-<match>-<attempt>-<seat>`
     source: str  # the id of a Docker image (`sha256:…`), or the folder of a bot
@@ -36,15 +36,15 @@ class SandboxSpec:
     slot: int  # from 0; unique among running sandboxes; determines the uid
     limits: Limits
     deadline_seconds: int  # maximum lifetime, even if the arena has exited
-    labels: Mapping[str, str]  # under the names above; `sweep` finds the sandbox by `kaiten.install`
-    low_priority: bool = False  # whether it gets only the CPU time that other bots don't use
+    labels: Mapping[str, str]  # with the keys above; `sweep` finds the sandbox by `kaiten.install`
+    low_priority: bool = False  # whether the bot gets only the CPU time that other bots don't use
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The end of a sandbox."""
+    """How a bot ended."""
 
-    code: int | None  # as in a shell: 128 + the signal's number for a bot killed by a signal; None if unknown
+    code: int | None  # as in a shell: 128 + N for a bot killed by signal N; None if unknown
     out_of_memory: bool = False  # whether the kernel killed one of its processes because memory ran out
 
 
@@ -57,7 +57,7 @@ class Sandbox(Protocol):
 
     @property
     def cpu(self) -> CpuFiles:
-        """The files with the processor time and the waiting times of the bot's threads."""
+        """The files with the CPU time and the waiting times of the bot's threads."""
 
     def wait(self) -> Exit:
         """Wait until the bot ends, and return how it ended.
@@ -92,7 +92,7 @@ class BotsGroup(Protocol):
         """Create the group with its limits, before any bot starts."""
 
     def remove(self) -> None:
-        """Remove the group, and kill leftover processes in it. Call this only while no bot is running."""
+        """Remove the group and kill leftover processes in it. Call this only while no bots are running."""
 
 
 class CanaryParts(NamedTuple):
@@ -107,7 +107,7 @@ class Runtime(Protocol):
 
     @property
     def describe(self) -> str:
-        """Name of the isolation, such as ``docker/runc``."""
+        """Name of the runtime, such as ``docker/runc``."""
 
     @property
     def isolates(self) -> bool:
@@ -121,14 +121,14 @@ class Runtime(Protocol):
     ) -> HostReport:
         """Check which controls this host has.
 
-        ``now`` returns UTC. A call of ``canary`` may take minutes. Raises RuntimeFailure.
+        ``now`` returns the time in UTC. A call to ``canary`` may take minutes. Raises RuntimeFailure.
         """
 
     def unavailable_reason(self) -> str | None:
-        """Return why no bot can be run now, or None if no reason is known."""
+        """Return why bots can't be run now, or None if no reason is known."""
 
     def has_source(self, source: str) -> bool:
-        """Return True if a source may be run here. Doesn't ask an engine."""
+        """Return True if the source is of a kind that this runtime runs. Doesn't query an engine."""
 
     def check_source(self, source: str) -> None:
         """Check that a source can be run. Raises LaunchRefused if it can't, or RuntimeFailure."""
@@ -202,7 +202,7 @@ class Capture:
                 self._dropped += surplus
 
     def text(self) -> str:
-        """Return the head and the tail, with a line for what is missing between them.
+        """Return the head and the tail, with a line between them if bytes are missing.
 
         Bytes that aren't UTF-8 become U+FFFD.
         """
@@ -230,7 +230,7 @@ class ImageSource(Protocol):
         """The engine's repository that contains only these images, such as ``kaiten/submitted-1a2b``."""
 
     def find(self, id_: str) -> KeptImage | None:
-        """Return the image with this id, or None. The store records that the image is used now."""
+        """Return the image with this id, or None. Also records that the image is in use now."""
 
     def ids(self) -> Collection[str]:
         """Return the ids of all stored images."""

@@ -1,4 +1,4 @@
-"""The engine's images of bots: loads them, reads them into memory, and finds their disk."""
+"""Loads bots' images into the engine, reads them into the page cache, and finds their disk."""
 
 import itertools
 import math
@@ -26,29 +26,30 @@ _RUN_FIELDS: Final = ("Entrypoint", "Cmd", "Env", "WorkingDir")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineImage:
-    """An image that fits the template."""
+    """An image that the launch template can start."""
 
     id: str  # the engine's id of the image
-    command: tuple[str, ...]  # its entry point with its arguments; at least one word
-    # The folders on the engine's host whose files all of the image's containers share; None if unknown.
+    command: tuple[str, ...]  # its entry point and arguments; at least one word
+    # The folders on the engine's host that all of the image's containers share; None if unknown.
     layers: tuple[Path, ...] | None = field(default=None, compare=False)
 
 
 def is_image_id(source: str) -> bool:
-    """Return whether a source is the id of an image."""
+    """Return True if a source is an image id."""
     return _IMAGE_ID.fullmatch(source) is not None
 
 
 class DockerImages:
     """The images of one engine. Thread-safe.
 
-    Submitted images are loaded when they are first needed. They get a name from the arena, because engines
-    differ in what an image's id is: the digest of its configuration, or of a manifest that the engine writes.
-    But any user of the engine can give that name to another image. So the arena checks the content of the
-    image with that name: its command, and the digests of its layers, which the engine computed when it
-    unpacked them. Then it starts the image by the engine's id, which always refers to the same image.
+    Submitted images are loaded when they are first needed. The arena finds them by name, because an image's
+    id depends on the engine: it is the digest of the image's configuration, or of a manifest that the engine
+    writes. But any user of the engine can give that name to another image. So the arena checks the content of
+    the image: its command, environment and working directory, and the digests of its layers, which the engine
+    computed when it unpacked them. Then it starts the image by the engine's id, which always refers to the
+    same image.
 
-    ``source`` contains the submitted images, if any.
+    ``source`` contains the submitted images, if there are any.
     """
 
     def __init__(self, client: docker.APIClient, source: ImageSource | None = None) -> None:
@@ -60,7 +61,7 @@ class DockerImages:
         """Return the image with this id, loading it if necessary.
 
         Raises LaunchRefused if the image has no start command, or declares volumes. Raises RuntimeFailure if
-        it doesn't exist or can't be loaded, or if ``source`` is a name, which could be moved to another
+        it doesn't exist or can't be loaded, or if ``source`` is not an id: a name can be moved to another
         image.
         """
         if not is_image_id(source):
@@ -77,7 +78,7 @@ class DockerImages:
     def prune(self) -> int:
         """Remove loaded images that the source no longer has, and return their number.
 
-        Images that a container uses are not removed. Raises RuntimeFailure if other such images may be left.
+        Images that a container uses are kept. Raises RuntimeFailure if others may be left.
         """
         if self._source is None:
             return 0
@@ -133,7 +134,7 @@ class DockerImages:
 
 
 def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
-    """Yield an image in chunks, as ``docker save`` writes it.
+    """Yield an image in chunks, in the format of ``docker save``.
 
     Raises RuntimeFailure if it doesn't exist, or the engine is not responding.
     """
@@ -165,14 +166,14 @@ def _check_runnable(image: Mapping[str, Any]) -> EngineImage:
 def _layers(image: Mapping[str, Any]) -> tuple[Path, ...] | None:
     driver = image.get("GraphDriver") or {}
     if driver.get("Name") == _BTRFS:
-        return ()  # snapshots don't share inodes, so neither do containers
+        return ()  # each container has its own snapshot, and snapshots don't share inodes
     data = driver.get("Data") or {}  # as overlay2 reports it
     folders = [data[name].split(":") for name in ("LowerDir", "UpperDir") if data.get(name)]
     return tuple(map(Path, itertools.chain(*folders))) or None
 
 
 _BTRFS: Final = "btrfs"
-"""The storage driver, and the type of the file system that it needs."""
+"""The name of the storage driver, and of the file system that it needs."""
 
 _SYS: Final = Path("/sys")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
@@ -180,7 +181,7 @@ _LOCAL: Final = "http+docker://localhost"
 """docker-py's base URL of an engine behind a unix socket."""
 
 _LAYERS: Final = "overlay2"
-"""The folder of layers in the data root. An arena in a container may see only this part of it."""
+"""The folder of layers in the data root. An arena in a container may see nothing else of the data root."""
 
 _FROM_THE_ENGINE: Final = "/etc/hostname"
 """In a container, this file comes from the engine's data root."""
@@ -190,7 +191,7 @@ def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
     """Return the block device of the engine's data root, such as ``/dev/sda``; empty if unknown.
 
     The device is unknown if the engine runs on another kernel, or if there is no single device, as with ZFS,
-    tmpfs and btrfs on several disks. ``info`` is the engine's description of itself.
+    tmpfs and btrfs on several disks. ``info`` is the result of ``APIClient.info``.
     """
     if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
         return ""
@@ -199,27 +200,28 @@ def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
         try:
             device = path.stat().st_dev
         except OSError:
-            continue  # the arena is in a container, and can't see the engine's folder
+            continue  # the arena is in a container and can't see this path
         return disk_of_device(os.major(device), os.minor(device)) or disk_of_btrfs(path)
     return ""
 
 
 def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
-    """Return the path of the whole disk of a device or partition; empty if the kernel has none."""
+    """Return the path of the disk that contains a device; empty if unknown."""
     return _whole_disk(sys / "dev" / "block" / f"{major}:{minor}")
 
 
 def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
-    """Return the disk of a btrfs file system, whose files have a device number that belongs to no device.
+    """Return the path of the disk of a btrfs file system that contains ``path``; empty if unknown.
 
-    Returns an empty string if the file system has several disks, because the engine's limits are per disk,
-    or if the disk's link under ``/dev/mapper`` is missing, as in some containers.
+    Files on btrfs have a device number that belongs to no device, so this reads the mount table. It returns
+    an empty string if the file system has several disks, because the engine's limits are per disk, or if the
+    disk's link under ``/dev/mapper`` is missing, as in some containers.
     """
     try:
         source = _source_of_btrfs(path.resolve(), mounts)
         if source is None:
             return ""
-        name = source.resolve().name  # a name under /dev/mapper is a link
+        name = source.resolve().name  # names under /dev/mapper are links
         members = next((found.parent for found in sys.glob(f"fs/btrfs/*/devices/{name}")), None)
         if members is None or len(list(members.iterdir())) != 1:
             return ""
@@ -229,14 +231,14 @@ def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
 
 
 def _source_of_btrfs(path: Path, mounts: Path) -> Path | None:
-    """Return the device on which the file system of a path is mounted; None if it is not btrfs.
+    """Return the device of the file system that contains a path; None if it is not btrfs.
 
     Raises OSError.
     """
     found: dict[Path, tuple[str, str]] = {}
     for line in filter(None, os.fsdecode(mounts.read_bytes()).split("\n")):
         where, mount = (part.split(" ") for part in line.split(" - ", 1))
-        # A later mount hides an earlier one. Spaces are written in octal: proc_pid_mountinfo(5).
+        # A later mount hides an earlier one. Spaces are octal escapes: see proc_pid_mountinfo(5).
         found[Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), where[4]))] = (mount[0], mount[1])
     kind, source = next((found[folder] for folder in (path, *path.parents) if folder in found), ("", ""))
     return Path(source) if kind == _BTRFS else None
@@ -246,10 +248,10 @@ _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
 
 def _whole_disk(device: Path) -> str:
-    """Return the path of the disk of a device in /sys; empty if it has no name."""
+    """Return the path of the disk that contains a device of /sys; empty if unknown."""
     folder = device.resolve()
     if (folder / "partition").exists():
-        folder = folder.parent  # only a whole disk can be limited
+        folder = folder.parent  # limits apply to whole disks only
     try:
         lines = (folder / "uevent").read_text().splitlines()
     except OSError:
@@ -259,7 +261,7 @@ def _whole_disk(device: Path) -> str:
 
 
 _FRESH_SECONDS: Final = 60.0
-"""Time for which a layer is assumed to stay in memory."""
+"""Seconds for which a layer is assumed to stay in memory."""
 
 _MAX_FILES: Final = 50_000
 _MAX_BYTES: Final = 1024**3
@@ -270,7 +272,7 @@ _MEMINFO: Final = Path("/proc/meminfo")
 
 
 class PageCacheWarmer:
-    """Reads layers into the page cache. Thread-safe; callers with the same layer wait for each other.
+    """Reads layers into the page cache. Thread-safe; only one thread at a time reads a layer.
 
     ``clock`` is monotonic; ``available`` returns the bytes of memory that the host can spare.
     """
@@ -316,7 +318,10 @@ class _TooLarge(Exception):
 
 
 def _files(folder: Path, spare: int) -> list[str]:
-    """Return a layer's files, of at most ``spare`` bytes in all. Raises _TooLarge or OSError."""
+    """Return the paths of a layer's files.
+
+    Raises _TooLarge if they exceed ``spare`` bytes or a limit per layer, or OSError.
+    """
     found, size = list[str](), 0
     for where, _, names in os.walk(folder, onerror=_fail):
         for name in names:
@@ -339,7 +344,7 @@ def _fail(error: OSError) -> NoReturn:
 
 
 def _read(files: Sequence[str]) -> None:
-    """Read files, which puts them into the page cache. Raises OSError."""
+    """Read files into the page cache. Raises OSError."""
     buffer = bytearray(_PORTION)
     for file in files:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)

@@ -1,4 +1,4 @@
-"""The containers' init: its image, and its volume in an engine.
+"""The init program of bots' containers, its image, and its volume in an engine.
 
 The program is ``init/kaiten-init-<machine>``; ``scripts/build-init`` builds it from the source next to it.
 """
@@ -25,15 +25,15 @@ from arena.sandbox.docker.sandbox import remove_container
 from arena.sandbox.runtime import RuntimeFailure
 
 INIT_FOLDER: Final = "/init"
-"""The program's folder in the image, which has no other files."""
+"""The program's folder in the image. The image contains no other files."""
 
 _FOLDER: Final = Path(__file__).parent / "init"
 _HIDDEN: Final = 0o711
-"""All bots of a host share this file. With read permission they could communicate through locks
-and watches on it; starting a program doesn't require that permission."""
+"""All bots on a host share this file. With read permission, they could communicate through locks and watches
+on it. Starting a program doesn't require that permission."""
 
 _READABLE: Final = 0o755
-"""gVisor starts only programs that the bot's user can read. It doesn't pass locks and watches to the host."""
+"""gVisor starts only programs that the bot's user can read. It keeps locks and watches inside the sandbox."""
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 _EPOCH: Final = "1970-01-01T00:00:00Z"
@@ -50,12 +50,12 @@ class Init:
 
     @property
     def mode(self) -> int:
-        """Mode of the file and of its folder."""
+        """Mode of the file and its folder."""
         return _READABLE if self.readable else _HIDDEN
 
     @property
     def volume(self) -> str:
-        """Name of its volume; depends on the content."""
+        """Name of the program's volume; depends on its content."""
         return f"kaiten-init-{self._digest}"
 
     def file(self, engine_folder: str) -> str:
@@ -68,7 +68,7 @@ class Init:
         return f"kaiten-init:{self._digest}"
 
     def archive(self) -> bytes:
-        """Return the image for ``docker load``; the bytes are always the same."""
+        """Return the image for ``docker load``. The result is reproducible."""
         layer = self._layer
         config = _json(
             {
@@ -107,9 +107,9 @@ class Init:
 
 
 def init_for(machine: str, *, readable: bool = False) -> Init:
-    """Return the program for an engine's architecture, as ``docker info`` reports it, such as ``x86_64``.
+    """Return the program for an architecture as ``docker info`` reports it, such as ``x86_64``.
 
-    Raises RuntimeFailure if the program doesn't exist for this architecture.
+    Raises RuntimeFailure if there is no program for this architecture.
     """
     if machine not in _ARCHITECTURES:
         raise RuntimeFailure(
@@ -131,13 +131,13 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
 
 _TIMEOUT_SECONDS: Final = 30.0
 _STALE_SECONDS: Final = 5.0
-"""Filling the volume takes a tenth of this time, so a container that has existed longer was abandoned."""
+"""Filling the volume takes a tenth of this time. A container that has existed for longer was abandoned."""
 
 _POLL_SECONDS: Final = 0.05
 
 
 class InitVolume:
-    """The init's volume in one engine. Safe for concurrent use by threads and by processes."""
+    """The init's volume in one engine. Safe for concurrent use by threads and processes."""
 
     def __init__(self, client: docker.APIClient, init: Init) -> None:
         self._client = client
@@ -156,11 +156,11 @@ class InitVolume:
                 self._known = self._created_at()
 
     def forget(self) -> None:
-        """Check the content again on the next :meth:`ensure`, because a container didn't start."""
+        """Make the next :meth:`ensure` check the content again; call this if a container didn't start."""
         self._known = None
 
     def _created_at(self) -> str | None:
-        """Return the volume's creation time, which identifies it."""
+        """Return the volume's creation time, which identifies it, or None if it doesn't exist."""
         try:
             return str(self._client.inspect_volume(self._init.volume)["CreatedAt"])
         except NotFound:
@@ -186,7 +186,7 @@ class InitVolume:
     def _try_to_fill(self) -> bool | None:
         """Return whether the volume contains the program, or None if the caller must try again."""
         try:
-            # The container's name is a lock between all processes: a name can be used only once.
+            # The container's name is a lock between processes, because names are unique.
             container = self._client.create_container(
                 self._init.image,
                 name=self._init.volume,
@@ -211,7 +211,10 @@ class InitVolume:
             remove_container(self._client, container, self._init.volume)
 
     def _remove_abandoned(self, others: dict[str, float]) -> None:
-        """Remove an abandoned container. ``others`` maps containers to the time when they were first seen."""
+        """Remove another process's container if it was abandoned.
+
+        ``others`` maps containers' ids to the times at which they were first seen.
+        """
         with contextlib.suppress(NotFound):
             other = self._client.inspect_container(self._init.volume)["Id"]
             if time.monotonic() - others.setdefault(other, time.monotonic()) > _STALE_SECONDS:
@@ -222,7 +225,7 @@ class InitVolume:
         with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
             member = archive.next()
             file = archive.extractfile(member) if member is not None else None
-            # The owner isn't compared: root has another uid on the host of an engine that remaps users.
+            # Don't compare the owner: if the engine remaps users, root has another uid on the host.
             return (
                 member is not None
                 and file is not None

@@ -1,7 +1,7 @@
 """The launch template: from a sandbox's spec to the arguments of the engine's create call.
 
 No I/O. Only this module sets a container's controls, and it uses the engine's names for them. Everything else
-keeps the engine's default, such as its AppArmor profile and its read-only paths of /proc and /sys.
+keeps the engine's default, such as the AppArmor profile and the read-only paths in /proc and /sys.
 """
 
 import json
@@ -17,17 +17,17 @@ FIRST_UID: Final = 64_000
 """The uid of slot 0. Slot k has ``FIRST_UID + k``."""
 
 SOCKET_MOUNT: Final = "/run/arena"
-"""A bot's socket directory, which is read-only."""
+"""The socket directory in a bot's container; read-only."""
 
 INIT_FILE: Final = "kaiten-init"
 INIT_MOUNT: Final = "/run/arena-init"
-"""The folder in a container with its init, which starts the bot."""
+"""The folder of the init in a bot's container. The init starts the bot."""
 
 BOTS_GROUP: Final = "kaiten"
 """The control group of all installations on this host."""
 
 _GVISOR_PROCESSES: Final = 256
-"""Minimum limit under gVisor, whose own kernel has many threads that count towards the bot's limit."""
+"""Minimum limit under gVisor. The many threads of gVisor's kernel count towards the bot's limit."""
 
 _TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
 _MIB: Final = 1024 * 1024
@@ -41,7 +41,7 @@ _PROC: Final = """
     sysrq-trigger sysvipc timer_list timer_stats tty uptime version version_signature vmallocinfo vmcore
     vmstat xen zoneinfo
 """
-"""All of /proc outside the processes' folders except ``cgroups``, which a JVM needs to find its limits."""
+"""All of /proc outside the processes' folders, except ``cgroups``: a JVM needs it to find its limits."""
 
 _SYS: Final = """
     block bus class dev devices firmware hypervisor kernel module power fs/bpf fs/btrfs fs/ceph fs/cifs
@@ -58,11 +58,11 @@ MASKED: Final = tuple(
     for top, names in {"/proc": _PROC, "/sys": _SYS, "/dev": _DEV}.items()
     for name in names.split()
 )
-"""Empty or missing for bots. Counters there disclose what visitors, the arena and other bots do."""
+"""Empty or missing for bots. Counters there disclose what visitors, the arena and other bots are doing."""
 
 DISK_READ_BYTES_PER_SECOND: Final = 32 * _MIB
-"""Limit on disk reads, in bytes per second. Five seats together stay below the rate of a slow disk; a start
-from a cold page cache takes two to three seconds longer."""
+"""Limit on disk reads, in bytes per second. With this limit, five seats together stay below the rate of a
+slow disk. A start from a cold page cache takes two to three seconds longer."""
 
 _DISK_READS_PER_SECOND: Final = 1_000
 """Limit on disk reads per second: enough for a start from a cold page cache."""
@@ -73,7 +73,7 @@ TMP_FILES: Final = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineHost:
-    """Facts about the engine and the arena's user that the template needs."""
+    """What the template needs to know about the engine and the arena's user."""
 
     runtime: str  # the engine's name for the container runtime, such as `runc`
     gvisor: bool = False
@@ -97,11 +97,11 @@ def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
 
 
 def cgroup_parent(driver: str, install: str = "") -> str:
-    """Return the shared control group of an installation's bots in the engine's format.
+    """Return the shared control group of an installation's bots, in the engine's format.
 
-    ``driver`` is the engine's cgroup driver, ``cgroupfs`` or ``systemd``. systemd has only slices, which it
-    nests by the dashes in their names. ``install`` is the installation's id, for a group with its own limit;
-    without an id, all installations share a group.
+    ``driver`` is the engine's cgroup driver, ``cgroupfs`` or ``systemd``. With systemd, the group is a slice,
+    and the dashes in its name show its parents. ``install`` is the installation's id, for a group with its
+    own limit; without an id, all installations share a group.
     """
     if driver == "systemd":
         return f"{BOTS_GROUP}-{install}.slice" if install else f"{BOTS_GROUP}.slice"
@@ -119,13 +119,13 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         "name": spec.name,
         "hostname": "bot",
         "user": f"{uid}:{gid}",
-        # This replaces the image's command too. It is a list, so no shell interprets its words.
+        # This replaces the image's command too. It is a list, so no shell interprets it.
         "entrypoint": [f"{INIT_MOUNT}/{INIT_FILE}", str(spec.deadline_seconds), *command],
-        # The image's other variables are kept. They affect only the bot: the init is static, and so ignores
-        # LD_PRELOAD and the like.
+        # The image's other variables are kept. They affect only the bot: the init is statically linked, so it
+        # ignores LD_PRELOAD and the like.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
-        # With only NetworkMode, the engine still creates an endpoint for every container, and engines before
-        # 20.10.27 can deadlock when two of them end together (github.com/moby/moby/issues/46661).
+        # With NetworkMode alone, the engine still creates an endpoint for every container, and engines before
+        # 20.10.27 can deadlock if two containers end together (github.com/moby/moby/issues/46661).
         "network_disabled": True,
         "use_config_proxy": False,  # the operator's proxy settings may contain passwords
         "labels": dict(spec.labels),
@@ -136,7 +136,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
 
 
 _MIN_CPU_SHARES: Final = 2
-"""The kernel's lowest weight; other bots have 1,024."""
+"""The lowest weight that the kernel allows. Other bots have 1,024."""
 
 
 def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "NanoCpus": round(limits.cpus * 1e9),
         **({"CpuShares": _MIN_CPU_SHARES} if spec.low_priority else {}),
         "Memory": memory,
-        "MemorySwap": memory,  # includes memory, so there is no swap
+        "MemorySwap": memory,  # memory and swap together, so there is no swap
         "OomScoreAdj": 1000,  # if the host runs out of memory, the kernel kills bots first
         "PidsLimit": pids_limit(limits, host),
         **_disk_limits(host.disk),
@@ -169,8 +169,8 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
             _ulimit("msgqueue", 0),  # /dev/mqueue is writable, whatever the IPC mode
             _ulimit("nofile", OPEN_FILES),
         ],
-        # Nothing reads a log: the arena attaches to stderr. If a bot prints a lot, a log would cost the
-        # engine more processor time than the bot's whole share, and delay the container's removal.
+        # Nothing reads a log: the arena attaches to stderr. If a bot printed a lot, a log would cost the
+        # engine more CPU time than the bot may use, and delay the container's removal.
         "LogConfig": {"Type": "none", "Config": {}},
         "Init": False,  # the arena's own init also enforces a deadline
         "AutoRemove": False,  # the arena reads a bot's exit code before it removes the container
@@ -193,8 +193,8 @@ def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
 
 
 def _init_mount(host: EngineHost) -> dict[str, Any]:
-    # Mount only the file. Through a folder that all containers share, bots could communicate, because the
-    # kernel caches failed lookups there (negative dentries).
+    # Mount only the file. Bots could communicate through a folder that all containers share, because the
+    # kernel caches failed lookups in it (negative dentries).
     return {
         "Type": "bind",
         "Source": host.init_file,
@@ -204,7 +204,7 @@ def _init_mount(host: EngineHost) -> dict[str, Any]:
 
 
 def pids_limit(limits: Limits, host: EngineHost) -> int:
-    """Return the limit on processes and threads of a bot's container."""
+    """Return the maximum number of processes and threads in a bot's container."""
     return max(limits.pids, _GVISOR_PROCESSES) if host.gvisor else limits.pids
 
 
@@ -215,8 +215,8 @@ def _ulimit(name: str, limit: int) -> dict[str, str | int]:
 def describe_limits(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Describe a bot's limits in words.
 
-    ``warnings`` are those that the engine gave when it created the container. They are the only sign of
-    limits that it dropped because the host can't enforce them.
+    ``warnings`` are the engine's warnings about the new container. They are the only sign of limits that the
+    engine dropped because the host can't enforce them.
     """
     limits = spec.limits
     uid, _ = slot_owner(spec.slot, host.uid, host.gid)

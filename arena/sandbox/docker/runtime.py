@@ -71,7 +71,7 @@ class DockerRuntime:
         runtime: str | None = None,  # the engine's name for the container runtime; None for its default
         # The installation's id, for its bots' own control group; without an id, all installations share one.
         install: str = "",
-        images: ImageSource | None = None,  # the submitted images, loaded when needed; None without any
+        images: ImageSource | None = None,  # the submitted images, loaded when needed; None if there are none
     ) -> None:
         with engine_errors("query the engine"):
             info = client.info()
@@ -83,7 +83,7 @@ class DockerRuntime:
         gvisor = _is_gvisor(info["Runtimes"][chosen])
         init = init_for(info["Architecture"], readable=gvisor)
         self._init = InitVolume(client, init)
-        # Health checks must not wait behind slow calls to the engine.
+        # Health checks must not wait for slow calls to the engine.
         self._health_client = with_short_timeout(client)
         self._health_init = InitVolume(self._health_client, init)
         self.describe = f"docker/{chosen}"
@@ -124,8 +124,8 @@ class DockerRuntime:
     def unavailable_reason(self) -> str | None:
         """Return why the engine can't run bots, or None.
 
-        An engine that is shutting down answers pings for some seconds but does nothing else. If the engine
-        hangs, each call of this method takes some seconds.
+        For some seconds, an engine that is shutting down still answers pings, but does nothing else. If the
+        engine hangs, each call to this method takes some seconds.
         """
         try:
             with engine_errors("reach the engine"):
@@ -136,14 +136,13 @@ class DockerRuntime:
         return None
 
     def has_source(self, source: str) -> bool:
-        """Return True if the source is an image's id, and not the folder of a bot for plain processes."""
+        """Return True if the source is an image id."""
         return is_image_id(source)
 
     def check_source(self, source: str) -> None:
-        """Check that the image exists, loading it if necessary, and fits the template.
+        """Check that the launch template can start an image, and load the image if necessary.
 
-        Raises LaunchRefused if the image has no start command, or declares volumes; or RuntimeFailure if it
-        doesn't exist, or if ``source`` is a name, which could be moved to another image.
+        Raises the same errors as :meth:`DockerImages.find`.
         """
         self._images.find(source)
 
@@ -188,7 +187,7 @@ class DockerRuntime:
             try:
                 answer = self._client.create_container(**arguments)
             except APIError:
-                raise  # nothing was created; the name may be another container's
+                raise  # nothing was created; the name may belong to another container
             except BaseException:
                 # The response was lost; the container may exist.
                 with contextlib.suppress(OSError):
@@ -211,9 +210,9 @@ class DockerRuntime:
         """Remove every leftover container of an installation, including running ones.
 
         Also kills the processes in control groups of containers that the engine has forgotten. Raises
-        RuntimeFailure if some may be left.
+        RuntimeFailure if containers or processes may be left.
         """
-        # Read before asking the engine, because a container is known to the engine before it has a group.
+        # Read the groups before asking the engine: it knows a container before the container has a group.
         grouped = containers_below(self._location) if self._own_group else frozenset()
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
@@ -261,5 +260,5 @@ def _choose_runtime(info: Mapping[str, Any], wanted: str | None) -> str:
 
 
 def _is_gvisor(runtime: Mapping[str, Any]) -> bool:
-    """Return True if the runtime's program is gVisor's, which may be registered under any name."""
+    """Return True if the runtime is gVisor, which may be registered under any name."""
     return PurePosixPath(runtime.get("path", "")).name == "runsc" or "runsc" in runtime.get("runtimeType", "")

@@ -38,7 +38,7 @@ _STDERR_SECONDS: Final = 2.0
 
 
 class DockerSandbox:
-    """A created container; see :class:`arena.sandbox.runtime.Sandbox`.
+    """A bot's container; see :class:`arena.sandbox.runtime.Sandbox`.
 
     ``overruns`` returns how often all bots together have run out of memory under their common limit.
     """
@@ -94,9 +94,8 @@ class DockerSandbox:
     def wait(self) -> Exit:
         """Wait for the container to end, and return how it ended; ``code`` is None after :meth:`remove`.
 
-        Raises RuntimeFailure, an arena fault, if the engine lost track of the container, something else
-        stopped, ended or removed it, or it was killed because the host or all bots together ran out of
-        memory.
+        Raises RuntimeFailure if the engine lost track of the container, if another program stopped, ended or
+        removed it, or if it was killed because the host or all bots together ran out of memory.
         """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
@@ -113,7 +112,8 @@ class DockerSandbox:
             with self._lock:  # held during a removal
                 removed = self._removed
             if not removed:
-                # Check now: by the match's end, other bots may have flushed the engine's and kernel's logs.
+                # Check now: by the end of the match, entries of other bots may have displaced those of this
+                # bot in the engine's and the kernel's logs.
                 self._check_cause(code)
             return Exit(code, out_of_memory=self._ran_out_of_memory(code))
         except NotFound as error:
@@ -135,7 +135,10 @@ class DockerSandbox:
         self._check_untouched()
 
     def _ran_out_of_memory(self, code: int) -> bool:
-        """Return True if the engine or the kernel reports that memory ran out; a busy engine may be late."""
+        """Return True if the engine or the kernel reports that memory ran out.
+
+        A busy engine may report this late.
+        """
         deadline = time.monotonic() + _OOM_SECONDS
         while True:
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
@@ -160,24 +163,25 @@ class DockerSandbox:
     def check_untouched(self) -> None:
         """Check that nothing outside the container stopped or ended it.
 
-        Raises RuntimeFailure if the engine was asked to do so or can't tell whether it was, or if the host
-        ran out of memory.
+        Raises RuntimeFailure if another program asked the engine to do so, if the engine can't tell, or if
+        the host ran out of memory.
         """
         with engine_errors(f"find out what ended container {self._name}"):
             self._check_untouched()
 
     def _check_untouched(self) -> None:
-        # The engine answers after any request in progress, so it has logged all requests before `until`.
+        # The engine answers only after any request in progress. So it has logged all requests made before
+        # `until`.
         state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
         asked = requests_to_engine(self._client, self._container, until=time.time())
-        if state["Paused"]:  # known even if the event has been forgotten
+        if state["Paused"]:  # shown even if the engine has forgotten the event
             asked += ("pause",)
         if asked:
             raise RuntimeFailure(
                 f"another program asked the engine to {' and '.join(dict.fromkeys(asked))} "
                 f"container {self._name}: find out what else uses the engine"
             )
-        # Check this whatever the exit code: the kernel may have killed a child of the bot.
+        # Check this whatever the exit code is: the kernel may have killed a child of the bot.
         if host_ran_out_of_memory(kernel_log(), self._container):
             raise RuntimeFailure(
                 f"a process of container {self._name} was killed because the host ran out of memory: "
@@ -185,7 +189,7 @@ class DockerSandbox:
             )
 
     def remove(self) -> None:
-        """Remove the container with its volumes."""
+        """Remove the container and its volumes."""
         with self._lock:
             if self._removed:
                 return
@@ -209,7 +213,7 @@ def remove_bot(client: docker.APIClient, location: CgroupLocation, container: st
     except EngineUnavailable:
         raise
     except RuntimeFailure:
-        # Its first process may be waiting for another one, which the engine doesn't kill.
+        # The container's first process may be waiting for another process that the engine doesn't kill.
         end_container(location, container)
         remove_container(client, container, name)
 

@@ -2,14 +2,14 @@
 
 The list contains what the runtimes of Python, Node, Go, Java, Rust and C++ need to compute, to use files in
 /tmp, to start threads and processes, and to use unix sockets. It excludes everything that reaches the
-network, other processes' memory, namespaces, mounts, keys, clocks, kernel modules or asynchronous I/O rings.
-It also excludes the ways to communicate through the page cache of layers that containers share: futexes keyed
-by a file, and calls that query or change what is cached. File locks are excluded because containers share the
+network, other processes' memory, namespaces, mounts, keys, clocks, kernel modules or io_uring. It also
+excludes the ways to communicate through the page cache of layers that containers share: futexes keyed by a
+file, and calls that query or change what is cached. File locks are excluded because containers share the
 inode of eventfds.
 
 A call that can do more than bots need is allowed only with some arguments: see ``_BY_ARGUMENT``.
 
-Names that one architecture lacks (aarch64 has no ``open``) are skipped by the engine.
+The engine skips names that an architecture lacks (aarch64 has no ``open``).
 """
 
 from typing import Any, Final
@@ -27,7 +27,7 @@ _NAMESPACE_FLAGS: Final = 0x7E02_0000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME needs clone3 or unshare."""
 
 _CLONE_PIDFD: Final = 0x1000
-"""The inode number of a process descriptor counts the host's processes."""
+"""The inode number of a pidfd comes from a counter of the host's processes."""
 
 _QUERY_PERSONALITY: Final = 0xFFFF_FFFF
 
@@ -60,8 +60,8 @@ _SIGNALS_AND_TIME: Final = """
 """
 
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
-"""The kernel has one hash table of timers for the whole host, so the more timers others have, the longer a
-call takes. Under gVisor each bot has its own table, and the init needs these calls."""
+"""The kernel has one hash table of timers for the whole host. So a call takes longer if other processes have
+more timers. Under gVisor, each bot has its own table, and the init needs these calls."""
 
 _WAITING_AND_SOCKETS: Final = """
     accept accept4 connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait
@@ -72,13 +72,14 @@ _WAITING_AND_SOCKETS: Final = """
 _MSG_OOB: Final = 1
 
 _MESSAGE_FLAGS_INDEX: Final = {"recvfrom sendmmsg recvmmsg sendto": 3, "recvmsg sendmsg": 2}
-"""Index of the argument with the flags. Out-of-band data on unix sockets is a rarely used feature that has
-allowed sandbox escapes (CVE-2025-38236)."""
+"""Index of the argument that contains the flags. Out-of-band data on unix sockets is a rarely used feature
+that has allowed sandbox escapes (CVE-2025-38236)."""
 
 _FUTEX_PRIVATE: Final = 128
-"""Without this flag a futex on a mapped file is keyed by the file, which other containers map too, so another
-seat could wake a waiter. Waiting is refused, so nothing is woken, not even by the kernel when a thread ends.
-The error is EAGAIN, as if the futex's value had just changed, so callers check the value again."""
+"""Without this flag, a futex on a mapped file is keyed by the file. Other containers map the same file, so
+another seat could wake a waiter. Waiting is refused, so nothing is woken, not even by the kernel when a
+thread ends. The error is EAGAIN, as if the futex's value had just changed, so callers check the value
+again."""
 
 _SOL_SOCKET: Final = 1
 _SOCKET_TYPE: Final = 0xF
@@ -92,18 +93,18 @@ _FILE_LOCKS: Final = {
     "F_OFD_SETLK": 37,
     "F_OFD_SETLKW": 38,
 }
-"""All eventfds of the host have the same inode, and so do all descriptors of a namespace that containers
-share, such as the user namespace. All containers see a lock on them."""
+"""All eventfds on the host share one inode. So do all descriptors of a namespace that containers share, such
+as the user namespace. All containers see a lock on such an inode."""
 
 _MAP_HUGETLB: Final = 0x4_0000
-"""Huge pages that the host has reserved: no memory limit counts them, and all containers share them."""
+"""Huge pages reserved by the host. No memory limit counts them, and all containers share them."""
 
 _MAP_SHARED: Final = 1
 _MAP_ANONYMOUS: Final = 0x20
 """Memory with both flags gets an inode number from a counter for the whole host."""
 
 _O_DIRECT: Final = {"amd64": 0x4000, "arm64": 0x1_0000}
-"""Bypasses the page cache, at the speed of the disk. On the other architecture this bit means O_DIRECTORY."""
+"""Makes reads bypass the page cache. On the other architecture, the same bit means O_DIRECTORY."""
 
 _O_ASYNC: Final = 0x2000
 
@@ -122,7 +123,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "TCGETS2": 0x802C_542A,
         },
     ),
-    # No locks, leases, notifications, descriptor signals or changes of a pipe's size.
+    # No locks, leases, notifications, descriptor signals or changes to a pipe's size.
     "fcntl": (
         1,
         {
@@ -146,10 +147,10 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SET_NAME": 15,
             "PR_GET_NAME": 16,
             "PR_GET_SECCOMP": 21,
-            # For the init, whose filter then refuses this option to the bot.
+            # For the init. Its own filter refuses this option to the bot.
             "PR_SET_SECCOMP": 22,
             "PR_CAPBSET_READ": 23,
-            # The next one and PR_SET_THP_DISABLE are for the init too.
+            # This option and PR_SET_THP_DISABLE are for the init, too.
             "PR_SET_TIMERSLACK": 29,
             "PR_GET_TIMERSLACK": 30,
             "PR_SET_CHILD_SUBREAPER": 36,
@@ -162,10 +163,10 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SET_VMA": 0x5356_4D41,
         },
     ),
-    # Not by user (PRIO_USER): the kernel walks over all threads of the host if the user has any, so the
-    # duration discloses which other bots run.
+    # Not by user (PRIO_USER): if the user has any threads, the kernel walks over all threads of the host. So
+    # the duration discloses which other bots are running.
     "getpriority setpriority": (0, {"PRIO_PROCESS": 0, "PRIO_PGRP": 1}),
-    # No system-wide barrier: its duration discloses what the other cores do.
+    # No system-wide barrier: its duration discloses what the other cores are doing.
     "membarrier": (
         0,
         {
@@ -194,7 +195,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
         },
     ),
 }
-"""Calls with the index of the deciding argument and its allowed values."""
+"""Calls that are allowed only with some values of one argument: the argument's index and its values."""
 
 _SOCKET_OPTIONS: Final = {
     "SO_REUSEADDR": 2,
@@ -209,12 +210,13 @@ _SOCKET_OPTIONS: Final = {
     "SO_RCVTIMEO_NEW": 66,
     "SO_SNDTIMEO_NEW": 67,
 }
-"""Options that may be set and read. Filters are excluded, because no control group counts the memory of their
-programs, and SO_PASSCRED, because it gives a socket a name, like an address of ``_FAMILY_ONLY_BYTES``."""
+"""Options that may be set and read. Socket filters are excluded because no control group counts the memory of
+their programs. SO_PASSCRED is excluded because it gives a socket a name, like an address of
+``_FAMILY_ONLY_BYTES``."""
 
 _FAMILY_ONLY_BYTES: Final = 2
-"""Length of an address that consists of only a family. The kernel then chooses a name: before Linux 5.17,
-the next number of a host-wide counter."""
+"""Length of an address that consists of only a family. For such an address, the kernel chooses a name: before
+Linux 5.17, the next number of a host-wide counter."""
 
 _ADDRESS_BITS: Final = 7
 """Enough bits for the length of an address of a unix socket, which is at most 110 bytes."""
@@ -229,9 +231,8 @@ _READ_ONLY_SOCKET_OPTIONS: Final = {
 """Options that may only be read."""
 
 _TFD_NONBLOCK: Final = 0x800
-"""Java's Netty creates a timer's descriptor with this flag, and fails if it can't, but since Linux 5.11 it
-waits without setting the timer. C++'s Asio creates one without the flag; if it can't, it waits without
-timers."""
+"""Java's Netty fails if it can't create a timer descriptor with this flag, but since Linux 5.11 it never sets
+the timer. C++'s Asio creates a timer descriptor without this flag, and does without one if it can't."""
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
@@ -244,21 +245,21 @@ _ENOSYS_CALLS: Final = """
     inotify_init inotify_init1 memfd_create pidfd_open sysinfo
     signalfd signalfd4 timerfd_settime
 """
-"""Refused with ENOSYS: nearly all libraries treat that as an old kernel and use other calls.
+"""Refused with ENOSYS: nearly all libraries then assume an old kernel and use other calls.
 
 A filter can't read the flags of the futex calls in the second row. The calls in the third row disclose or
 change the page cache, except for openat2, whose flags are behind a pointer. The calls in the fourth row
-disclose what other programs do: the host's tasks and memory, opened files, and numbers of files and
-processes. With the calls in the last row, descriptors become ready in a timer's interrupt, which wakes every
-epoll that watches such a descriptor. With thousands of epolls, the interrupt takes tens of milliseconds,
-which are charged to the bot that was interrupted."""
+disclose what other programs are doing: they show the host's tasks and memory, opened files, and counters of
+files and processes. The calls in the last row make descriptors ready in a timer interrupt. The interrupt
+wakes every epoll that watches such a descriptor. With thousands of epolls, this takes tens of milliseconds,
+which are charged to the interrupted bot."""
 
 
 _COPY_IN_KERNEL: Final = "sendfile splice tee"
 """These calls hold a pipe's lock while they wait for data or space. Any other process that uses or closes the
 pipe then waits too: the referee, if the bot has passed it the pipe, or the init's writer, if the pipe is the
-bot's stderr. They are refused with EINVAL, as for kinds of files that they can't copy: libraries then read
-and write."""
+bot's stderr. They are refused with EINVAL, the error for files that they can't copy. So libraries fall back
+to reading and writing."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
@@ -274,11 +275,11 @@ def _refuse(names: str, errno: int, *arguments: dict[str, Any], **more: object) 
 
 
 def profile(*, own_kernel: bool = False) -> dict[str, Any]:
-    """Return the profile in the engine's form (its JSON goes after ``seccomp=``).
+    """Return the profile that the engine expects, as JSON, after ``seccomp=``.
 
-    ``own_kernel`` is True if the sandbox has its own kernel, like gVisor. Its futexes aren't shared, and are
-    all allowed: some gVisor versions refuse with EPERM whatever error the rule names, and the C library then
-    aborts the program.
+    ``own_kernel`` is True if the sandbox has its own kernel, as with gVisor. Its futexes aren't shared, so
+    all are allowed. Some gVisor versions would refuse them with EPERM, whatever error the rule specifies, and
+    the C library would then abort the program.
     """
     # The flags of clone3 are behind a pointer, which a filter can't follow.
     unsupported = _ENOSYS_CALLS if own_kernel else f"clone3 timer_create {_ENOSYS_CALLS}"
@@ -300,10 +301,11 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *_signals(),
             _rule("timerfd_create", args=[_argument(1, "MASKED_EQ", _TFD_NONBLOCK, _TFD_NONBLOCK)]),
             _refuse("timerfd_create", ENOSYS, _argument(1, "MASKED_EQ", _TFD_NONBLOCK)),
-            # These calls succeed without flushing the host's disk: nothing that a bot can write is on it.
+            # These calls succeed without flushing the host's disk, because bots can't write to it.
             _refuse("fsync fdatasync", 0),
-            # Some gVisor versions refuse with EPERM whatever error the rule names, and the C library then
-            # starts no threads. Namespaces that clone3 creates there belong to gVisor, not to the host.
+            # Some gVisor versions would refuse clone3 with EPERM, whatever error the rule specifies, and the
+            # C library would then start no threads. Under gVisor, namespaces that clone3 creates belong to
+            # gVisor and not to the host.
             *([_rule("clone3"), _rule(_POSIX_TIMERS)] if own_kernel else []),
             # gVisor's name for pselect6, which the C library's select() calls.
             *([_rule("pselect")] if own_kernel else []),
@@ -334,9 +336,9 @@ def _file_locks() -> list[dict[str, Any]]:
 
 
 def _signals() -> list[dict[str, Any]]:
-    """Return the rules for signals to any process except -1.
+    """Return the rules that allow signals to any process id except -1.
 
-    For -1, which stands for all processes, the kernel walks over all processes of the host.
+    -1 stands for all processes, so the kernel would walk over all processes of the host.
     """
     # Allow any number that has a zero among its lower 32 bits.
     bits = (1 << place for place in range(_PID_BITS))
@@ -356,7 +358,7 @@ def _mmap() -> list[dict[str, Any]]:
 
 
 def _open_calls() -> list[dict[str, Any]]:
-    """Return the rules for calls that could make a descriptor bypass the page cache."""
+    """Return the rules for calls that could make reads bypass the page cache."""
     rules = []
     for arch, direct in _O_DIRECT.items():
         for name, index in {"open": 1, "openat": 2}.items():
@@ -381,20 +383,20 @@ def _sockets() -> list[dict[str, Any]]:
             )
             for kind in _SOCKET_TYPES.values()
         ),
-        # Allow any length that has one of the bits except `_FAMILY_ONLY_BYTES`.
+        # Allow any length that has a bit set other than `_FAMILY_ONLY_BYTES`.
         *(
             _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
             for bit in (1 << place for place in range(_ADDRESS_BITS))
             if bit != _FAMILY_ONLY_BYTES
         ),
-        # The answer of a kernel without IPv6: gRPC and resolvers probe for IPv6, and continue without it.
+        # The error of a kernel without IPv6: gRPC and resolvers probe for IPv6, and continue without it.
         _refuse("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),
         *(
             _rule(call, args=[options, _argument(2, "EQ", option)])
             for call, allowed in {"setsockopt": _SOCKET_OPTIONS, "getsockopt": readable}.items()
             for option in allowed.values()
         ),
-        # The answer of a unix socket to TCP and IP options, which gRPC queries.
+        # The error of a unix socket for TCP and IP options, which gRPC queries.
         _refuse("setsockopt getsockopt", ENOPROTOOPT, _argument(1, "NE", _SOL_SOCKET)),
         *(
             _rule(names, args=[_argument(index, "MASKED_EQ", _MSG_OOB)])

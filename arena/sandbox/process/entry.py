@@ -1,4 +1,4 @@
-"""Runs a bot until its launcher exits or its deadline passes. It is run as a script, in the bot's process.
+"""Runs a bot until its launcher exits or its deadline passes. Run as a script, in the bot's process.
 
 Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
 end of a pipe that the launcher keeps open while it is running.
@@ -24,16 +24,16 @@ def _kill_group_at_end(lifeline: int, seconds: int) -> None:
 
 
 def _exec_with_deadline(command: list[str], lifeline: int, seconds: int) -> None:
-    """Replace this process, the only one measured, with a command. A child ends it at the deadline."""
+    """Replace this process with a command, because only this process is measured. A child ends it."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, sys.stderr.fileno())  # the end of the command's stderr must not wait for this process
+    os.dup2(null, sys.stderr.fileno())  # this process must not keep the command's stderr open
     _kill_group_at_end(lifeline, seconds)
 
 
 def main() -> None:
-    """Run the file as ``__main__`` with its folder first on the path, as Python does."""
+    """Run the command, or run the file as ``python FILE`` does."""
     lifeline, seconds, file = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if file == "--":
         _exec_with_deadline(sys.argv[4:], lifeline, seconds)

@@ -1,4 +1,4 @@
-"""Runs bots as plain child processes, without any isolation: for your own bots only."""
+"""Runs bots as plain child processes, without any isolation: use it only for your own bots."""
 
 import glob
 import os
@@ -81,10 +81,10 @@ class ProcessSandbox:
         return Exit(code if code >= 0 else _SIGNALLED - code)
 
     def check_untouched(self) -> None:
-        """Do nothing: the cause of a process's end isn't recorded."""
+        """Do nothing: nothing records why a process ended."""
 
     def remove(self) -> None:
-        """End the process group, and remove its home folder."""
+        """End the process group and remove its home folder."""
         with self._lock:
             if self._removed:
                 return
@@ -107,7 +107,7 @@ _ENTRY: Final = Path(__file__).with_name("entry.py")
 
 
 class ProcessRuntime:
-    """One child process per bot; the source is the bot's folder.
+    """Runs each bot as a child process. A source is the folder of a bot.
 
     ``commands`` maps the names of additional sources to commands, which run in the current folder.
     """
@@ -124,7 +124,7 @@ class ProcessRuntime:
 
     def examine(
         self,
-        canary: Callable[[], CanaryParts],  # noqa: ARG002 - there is no control to test
+        canary: Callable[[], CanaryParts],  # noqa: ARG002 - there are no controls to test
         limits: Limits,  # noqa: ARG002 - as above
         slots: int,
         now: Callable[[], datetime],
@@ -147,11 +147,11 @@ class ProcessRuntime:
         return None
 
     def has_source(self, source: str) -> bool:
-        """Return True if the folder has a ``bot.py``, or the command is known."""
+        """Return True if the source is a folder with a ``bot.py``, or the name of a command."""
         return source in self._commands or (Path(source) / BOT_FILE).is_file()
 
     def check_source(self, source: str) -> None:
-        """Check that the folder has a ``bot.py``. Raises LaunchRefused if it doesn't."""
+        """Check that the source can be run. Raises LaunchRefused if it can't."""
         if not self.has_source(source):
             raise LaunchRefused(f"there is no {BOT_FILE} in {source}; a bot's folder must contain one")
 
@@ -187,7 +187,7 @@ class ProcessRuntime:
         )
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
-        """Remove the home folders of processes that died with their launcher; return their number."""
+        """Remove the home folders of processes that died with their launcher. Return their number."""
         found = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
         homes = [home for home in found if not is_in_use(home.name.split(".")[2])]
         for home in homes:
