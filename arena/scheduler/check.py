@@ -21,7 +21,7 @@ _ROUNDING_SECONDS: Final = 0.001
 
 
 class RecordRefused(ValueError):
-    """The record can't be trusted; the message names the first error."""
+    """The record can't be trusted; the message describes the first error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class CheckedGame:
     states: tuple[State, ...]
     result: Result
     faults: tuple[int, ...]  # number per seat
-    taken_over: tuple[bool, ...]  # per seat, whether the stand-in played it to the end
+    taken_over: tuple[bool, ...]  # per seat, whether the stand-in took over
     places: tuple[int, ...]  # final place per seat; seats with a take-over rank last
 
     @property
@@ -73,7 +73,7 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
 
 
 def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
-    """Check that all times are valid and that no late answer was accepted."""
+    """Check that all times are valid and that no late answers were accepted."""
     clock = spec.clock
     for seat in range(max(map(len, game.steps), default=0)):
         if spec.bots(index)[seat] == spec.person:
@@ -128,7 +128,7 @@ def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:
     except ValueError as error:
         raise RecordRefused(f"game {index}: {error}") from error
     state = played.state
-    # Check the stand-in's moves before reporting an illegal step: a wrong one can make a later step illegal.
+    # Check the stand-in's moves before reporting an illegal step: a wrong move may be what made it illegal.
     for before, step in zip(played.states[:-1], game.steps, strict=False):
         _check_moves_of_stand_in(index, before, step)
     if played.stopped is not None:
@@ -193,11 +193,12 @@ _LOST_BOT_FAULTS: Final = frozenset({Fault.ABSENT, Fault.CRASH})
 
 
 def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
-    """Check that absent bots were absent through their own fault.
+    """Check that bots were absent through their own fault. Raises MatchVoid if the host was at fault.
 
-    House bots always send Hello and play. So the host is at fault if a house bot is absent, if all bots of a
-    rated match are absent, or if no bot at a table with a house bot played a card. In these cases MatchVoid
-    is raised. In a challenge, all bots may belong to one author, who could make its matches void on purpose.
+    House bots always send Hello and play. So the host was at fault if a house bot was absent, or if no bot at
+    a table with a house bot played a card. It was also at fault if all bots of a rated match were absent.
+    This doesn't apply to challenges: all their bots may belong to one author, who could void matches on
+    purpose.
     """
     absent = {
         bot

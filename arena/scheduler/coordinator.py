@@ -40,7 +40,7 @@ _PROGRAM_CHECK_SECONDS: Final = 2.0
 """Interval between checks of the program's files."""
 
 _START_SECONDS: Final = 120.0
-"""Seconds allowed beyond a match's clocks, to load images and start sandboxes."""
+"""Seconds allowed for loading images and starting sandboxes, in addition to a match's clocks."""
 
 
 class ArenaError(Exception):
@@ -50,7 +50,7 @@ class ArenaError(Exception):
 class Coordinator:
     """Claims matches, hands them to workers and stores their results.
 
-    While the database is unreachable, it claims no matches and keeps finished results in memory.
+    While the database is unavailable, it claims no matches and keeps finished results in memory.
 
     Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
     coordinators. ``now`` returns the time in UTC. ``program_changed`` returns whether the program's files
@@ -266,7 +266,7 @@ class Coordinator:
         self._store.leases.publish_workers(self._name, self._workers.status(), self._workers.refused())
 
     def _wait_for_event(self) -> None:
-        """Wait briefly for an event."""
+        """Wait briefly for an event, and note the matches that have ended or are late."""
         try:
             event = self._events.get(timeout=_POLL_SECONDS)
         except queue.Empty:

@@ -71,7 +71,7 @@ class Ladder:
     def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
         """Enter house bots, given as (name, source). A changed source becomes a new version.
 
-        House bots entered earlier whose source is missing don't play.
+        Also suspends known house bots whose source is missing.
         """
         for name, source in sources:
             self._store.bots.add_version(
@@ -113,7 +113,7 @@ class Ladder:
         if all(candidate.queued[players] for candidate in candidates for players in counts):
             return
         for bots in round_of_tables(candidates, counts, self.entropy.dice):
-            # One deal each: the round need not settle ratings, only get every bot onto the leaderboard soon.
+            # One deal each, so that every bot is on the leaderboard soon.
             self._add(settings, bots, 1, soon=True)
 
     def refill(self) -> bool:
@@ -146,8 +146,8 @@ class Ladder:
     def qualify(self, submission: str, played: int, counted: int) -> None:
         """Queue a submission's next game against house bots.
 
-        The submission has ``played`` games, of which ``counted`` count. Raises TooFewBots if there are no
-        house bots.
+        ``played`` is the number of its games so far, and ``counted`` the number of those that count. Raises
+        TooFewBots if there are no house bots.
         """
         house = [candidate.version for candidate in self._store.ratings.candidates(house_only=True)]
         if not house:

@@ -1,4 +1,4 @@
-"""A coordinator's Prometheus metrics. Reasons are not labels, because their number is unbounded."""
+"""A coordinator's Prometheus metrics. Reasons for failures are not labels: their number is unbounded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Outcome(StrEnum):
 class MatchMetrics:
     """Counts match events.
 
-    Each attempt is counted once, by the coordinator that ended it in the database.
+    Each attempt is counted once, by the coordinator that stored its end in the database.
 
     ``clock`` is monotonic, and ``now`` returns Unix time; both are in seconds.
     """
@@ -120,7 +120,7 @@ Notices = Mapping[SubscriptionKind, int]
 
 @dataclass(frozen=True, slots=True)
 class ArenaGauges(Collector):
-    """Reads gauges on each scrape; those from the database are missing while it is unavailable."""
+    """Reads gauges on each scrape. While the database is unavailable, its gauges are missing."""
 
     queue: Callable[[], Queue]  # may raise StoreError
     workers: Callable[[], Sequence[WorkerStatus]]  # may raise StoreError

@@ -37,7 +37,7 @@ _POLLS_PER_PRESENCE_CHECK: Final = 50
 """Number of :meth:`PersonTables.poll` calls between checks for people who have left."""
 
 _POLLS_PER_CHECK_WHILE_IDLE: Final = 5
-"""While nobody is playing: number of :meth:`PersonTables.poll` calls between checks for a new game."""
+"""Number of :meth:`PersonTables.poll` calls between checks for a new game while nobody is playing."""
 
 _NO_TABLES: Final = "the arena's host has too little memory for people's games"
 _FAILED: Final = "the arena failed"
@@ -181,7 +181,10 @@ class PersonTables:
 
 
 class _SeatedPerson:
-    """A person at a table; see :class:`arena.play.launcher.launcher.Person`. ``ask`` stores a request."""
+    """A person at a table; see :class:`arena.play.launcher.launcher.Person`.
+
+    ``ask`` stores a request for a move.
+    """
 
     def __init__(self, ask: Callable[[View], None]) -> None:
         self._ask = ask

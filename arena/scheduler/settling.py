@@ -51,7 +51,7 @@ class MatchBackoff:
     def fail(self, match: str, consecutive: int, now: float) -> None:
         """Start a void match's own backoff and the shared one.
 
-        ``consecutive`` counts voids since a match was last played, this one included.
+        ``consecutive`` counts the voids since a match was last played, including this one.
         """
         times = self._failed.pop(match, (0, 0.0))[0] + 1
         self._failed[match] = (times, now + self._delays.per_match.after(times))
@@ -78,7 +78,7 @@ class MatchBackoff:
 
 
 MAX_CONSECUTIVE_VOIDS: Final = 10
-"""After this many void matches in a row, the arena stops, unless one author's bots or one of several workers
+"""The arena stops after this many void matches in a row, unless one author's bots or one of several workers
 may have caused all of them."""
 
 
@@ -98,9 +98,9 @@ class ConsecutiveVoids:
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop so that it can be repaired, given the number of workers.
 
-        The arena continues if one author had a bot in every one of the matches, or if all failed on one of
-        several workers: matches with images that the host can't start are soon quarantined, and other workers
-        retry the matches that failed on one worker.
+        The arena continues if one author had a bot in every one of the matches, because matches with images
+        that the host can't start are soon quarantined. It also continues if all matches failed on one of
+        several workers, because the others retry them.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self._count >= MAX_CONSECUTIVE_VOIDS and not (self._common_authors or one_of_several)
@@ -124,7 +124,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class MatchStarted:
-    """A worker was given a match."""
+    """A match was given to a worker."""
 
     claim: Claim
     worker: str
@@ -175,14 +175,14 @@ class RunningMatch:
 
     @property
     def has_record(self) -> bool:
-        """True if the match was finished."""
+        """True if the record has arrived."""
         return self.future.done() and not self.future.cancelled() and self.future.exception() is None
 
     def record(self) -> bytes:
         """Return the record without waiting.
 
-        Raises WorkerLost if the record has not arrived, or whatever error the future of
-        :meth:`arena.scheduler.workers.Reservation.play` failed with.
+        Raises WorkerLost if the match is not finished yet. If the future of
+        :meth:`arena.scheduler.workers.Reservation.play` has failed, raises its error.
         """
         if not self.future.done():
             raise WorkerLost(

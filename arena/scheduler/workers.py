@@ -36,7 +36,7 @@ class Verdict(Enum):
     """The match failed on the worker, or its record failed the checks."""
 
     LOST = "lost"
-    """No record came back in time."""
+    """The worker or its host failed, or the record did not arrive in time."""
 
 
 class Reservation(Protocol):
@@ -48,11 +48,11 @@ class Reservation(Protocol):
 
     @property
     def seats(self) -> int:
-        """The number of bots for which there is capacity."""
+        """The number of reserved seats."""
 
     @property
     def cpus(self) -> float:
-        """The cores that each bot may use."""
+        """The number of cores that each bot may use."""
 
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
         """Play a match; call this once. The seats are released when the future is done.
@@ -102,7 +102,7 @@ _RECOVERED: Final = 0.08
 second, or a minute has passed in which no seats were in use."""
 
 _GROWTH_MARGIN: Final = 0.8
-"""More seats open only if this fraction of the measured share suffices, so that their number is stable."""
+"""More seats open only if this fraction of the measured share suffices, so that the number stays stable."""
 
 MAX_WAIT_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: bots' clocks exclude the host's delays."""
@@ -153,7 +153,10 @@ class LoadMonitor:
         self._run_delay: OwnRunDelay | None = None
 
     def measure(self) -> None:
-        """Spin briefly, measure the share of a core received, and set the usable slots. Not thread-safe."""
+        """Spin briefly, measure the share of a core that this thread gets, and set the usable slots.
+
+        Not thread-safe.
+        """
         if self._run_delay is None:
             self._run_delay = OwnRunDelay()  # of the calling thread
         before, begun = self._run_delay(), time.thread_time()

@@ -1,4 +1,4 @@
-"""Free capacity of each worker: what its last heartbeat reported, minus matches sent since. Pure."""
+"""The free capacity of each worker: what its last heartbeat reported, minus matches sent since. No I/O."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from arena.scheduler.cluster.messages import WorkerCard, WorkerState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterMember:
-    """A worker's data from the scheduler."""
+    """A worker as the scheduler reports it."""
 
     address: str
     card: WorkerCard  # sent when it joined
@@ -23,17 +23,20 @@ class _Worker:
 
     member: ClusterMember
     in_flight: int = 0  # seats of this coordinator's matches in flight
-    # Seats of matches whose records this coordinator has not checked yet. They count as in use, so that a
-    # worker that instantly returns bad records can't void the whole queue before the first check.
+    # Seats of matches whose records this coordinator has not checked yet. They count as in use. Otherwise a
+    # worker could instantly return bad records, and void the whole queue before the first check.
     unchecked: int = 0
     backoff_until: float = 0.0  # end of the backoff after the worker failed to run bots
-    # Set after a void match. Until this time the worker gets no match that other workers could play, and
-    # afterwards one match at a time. Otherwise one worker could get a match quarantined. None unless on
-    # probation.
+    # None unless the worker is on probation after a void match. Until this time, it gets no matches that
+    # other workers could play, and afterwards one match at a time. Otherwise one worker could get a match
+    # quarantined.
     probation_until: float | None = None
 
     def busy(self, session: str) -> int:
-        """Return the seats in use. The coordinator's own count is newer than the one in the heartbeat."""
+        """Return the number of seats in use.
+
+        For this session, the coordinator's own count is newer than the one in the heartbeat.
+        """
         return min(self.in_flight + self._seats_of_others(session), self.member.card.seats)
 
     def free(self, session: str) -> int:
@@ -49,7 +52,7 @@ class _Worker:
         return self.member.state.takes_matches and self.backoff_until <= now
 
     def trusted(self, now: float) -> bool:
-        """Return True if the worker gets matches that other workers could play."""
+        """Return True if the worker may get matches that other workers could play."""
         return self.probation_until is None or (self.probation_until <= now and not self.unchecked)
 
     def _seats_of_others(self, session: str) -> int:
@@ -79,7 +82,7 @@ class ClusterCapacity:
         ``now`` is in seconds of a monotonic clock.
         """
         candidates = {run: worker for run, worker in self._workers.items() if worker.accepts_matches(now)}
-        # If a trusted worker has enough seats, wait for it, even if it is busy or in backoff.
+        # If a worker that isn't on probation has enough seats, wait for it, even if it is busy or in backoff.
         if any(
             worker.probation_until is None and worker.member.card.seats >= seats
             for worker in self._workers.values()
@@ -105,15 +108,15 @@ class ClusterCapacity:
         self._count(run, unchecked=-seats)
 
     def back_off(self, run: str, until: float) -> None:
-        """Send a worker no matches before this time."""
+        """Send a worker no matches until this time."""
         self._change(run, backoff_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
-        """Send a worker no match that others could play until this time, then one match at a time."""
+        """Until this time, send a worker no matches that others could play; then, one match at a time."""
         self._change(run, probation_until=until)
 
     def trust(self, run: str) -> None:
-        """End a worker's probation after a good match."""
+        """End a worker's probation after a valid match."""
         self._change(run, probation_until=None)
 
     def on_probation(self, run: str) -> bool:
@@ -148,7 +151,7 @@ class ClusterCapacity:
     def _count(self, run: str, *, in_flight: int = 0, unchecked: int = 0) -> None:
         if run in self._workers:
             worker = self._workers[run]
-            # The match may be from before the worker disappeared and came back.
+            # The match may have been sent before the worker disappeared and came back.
             unchecked = max(0, worker.unchecked + unchecked)
             self._change(run, in_flight=worker.in_flight + in_flight, unchecked=unchecked)
 

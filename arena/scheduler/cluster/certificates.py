@@ -1,6 +1,6 @@
-"""Creates the cluster's certificate authority, and a folder of TLS files for each member. Files are in PEM.
+"""Creates the cluster's certificate authority, and a folder of TLS files for each member, in PEM format.
 
-FOLDER/ca.pem, ca.key       the authority's certificate and its private key, which can admit members
+FOLDER/ca.pem, ca.key       the authority's certificate, and its private key, which can admit members
 FOLDER/NAME/ca.pem          a copy of the authority's certificate
 FOLDER/NAME/member.pem      the member's certificate
 FOLDER/NAME/member.key      its private key
@@ -101,7 +101,7 @@ def _name(common: str) -> x509.Name:
 def _write_pair(
     folder: Path, name: str, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey
 ) -> None:
-    """Write a private key, then its certificate, whose presence means that both are complete."""
+    """Write a private key, then its certificate. If the certificate exists, both files are complete."""
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )

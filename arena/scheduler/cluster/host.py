@@ -1,4 +1,4 @@
-"""The worker: plays matches in this host's slots for a scheduler's coordinators, until it is stopped."""
+"""The worker: plays matches in this host's slots for a scheduler's coordinators until it is stopped."""
 
 import asyncio
 import ssl
@@ -58,7 +58,8 @@ class _Playing:
 class MatchRunner:
     """Plays matches in this host's slots. Thread-safe.
 
-    ``install`` is the installation's id, part of sandbox names. ``run_dir`` contains the sockets' folders.
+    ``install`` is the installation's id, a part of sandboxes' names. ``run_dir`` contains the folders of
+    sockets.
     """
 
     def __init__(self, runtime: Runtime, install: str, run_dir: Path, slots: SlotPool) -> None:
@@ -104,7 +105,7 @@ class MatchRunner:
             seats = len(decode(spec, MatchSpec).seats)
         except ValueError as error:
             return Void(f"the specification can't be read: {error}")
-        # One launcher per match, so that each can be stopped separately.
+        # One launcher per match, so that each match can be stopped separately.
         launcher = Launcher(self._runtime, self._install, self._run_dir)
         with self._lock:
             slots = None if self._rejecting else self._slots.reserve(seats, already_sent=True)
@@ -194,7 +195,7 @@ NAME: Final = "kaiten-seats"
 
 
 class MatchRunnerPlugin(WorkerPlugin):
-    """Gives a dask worker's tasks access to the seats, and aborts matches of cancelled tasks."""
+    """Gives a dask worker's tasks access to the runner, and aborts the matches of cancelled tasks."""
 
     name = NAME
 
@@ -231,7 +232,7 @@ def play_here(spec: bytes, session: str, ticket: str) -> bytes:
 _log = structlog.get_logger()
 
 SEAT: Final = "seat"
-"""Name of the dask resource that a match takes, one per bot."""
+"""Name of the dask resource that a match uses: one unit per bot."""
 
 _RETRY_SECONDS: Final = 0.5
 _CALL_SECONDS: Final = 2.0
@@ -356,7 +357,7 @@ async def _accept_matches(
 
 
 async def _unreachable_reason(worker: Worker) -> str | None:
-    """Have the scheduler call this worker; return why it can't, or None."""
+    """Ask the scheduler to call this worker; return why it can't, or None."""
     try:
         await worker.scheduler.broadcast(msg={"op": "identity"}, workers=[worker.address])
     except Exception as error:  # noqa: BLE001 - any error is reported, and the call retried

@@ -30,9 +30,9 @@ class SchedulerUnreachable(Exception):
 
 
 class Link:
-    """A single connection, never re-established. ``on_progress`` receives this session's progress messages.
+    """A single connection, which is never re-established. Raises SchedulerUnreachable.
 
-    Raises SchedulerUnreachable.
+    ``on_progress`` receives this session's progress messages.
     """
 
     def __init__(self, address: str, security: Security, session: str, on_progress: OnProgress) -> None:
@@ -58,7 +58,7 @@ class Link:
                         timeout=_CALL_SECONDS,
                         loop=loop,
                         set_as_default=False,
-                        # Only the scheduler must be reachable from here.
+                        # Only the scheduler needs to be reachable from here.
                         direct_to_workers=False,
                     )
                 opened.callback(self._client.end)
@@ -116,7 +116,7 @@ class _Client(Client):
         except BaseException:
             self.end()
             raise
-        # dask would try to reconnect for this long, but without the subscription, so progress would be lost.
+        # dask would try to reconnect for this long, but without renewing the subscription to progress.
         self._timeout = 0
 
     def end(self) -> None:
@@ -128,7 +128,7 @@ class _Client(Client):
 
 @contextmanager
 def _event_loop() -> Iterator[IOLoop]:
-    """Run an event loop in a thread. dask would leave one behind for each failed connection."""
+    """Run an event loop in a thread. dask's own would be left behind after each failed connection."""
     begun: Future[tuple[IOLoop, asyncio.Event]] = Future()
 
     async def serve() -> None:
@@ -139,7 +139,7 @@ def _event_loop() -> Iterator[IOLoop]:
     def run() -> None:
         try:
             with asyncio.Runner() as runner:
-                runner.get_loop()  # so that a failure leaves no coroutine that was never awaited
+                runner.get_loop()  # if this fails, no unawaited coroutine is left
                 runner.run(serve())
         except BaseException as error:
             if begun.done():
@@ -157,7 +157,7 @@ def _event_loop() -> Iterator[IOLoop]:
 
 
 def _member(address: str, info: dict[str, Any]) -> ClusterMember | None:
-    """Return a worker, or None if it isn't one of the arena's or hasn't reported its card and state yet.
+    """Return a worker, or None if it isn't the arena's or hasn't reported its card and state yet.
 
     Raises ValueError if the worker can't be used.
     """

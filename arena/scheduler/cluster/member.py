@@ -21,14 +21,14 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ShutdownSignal:
-    """A shutdown signal. The first one requests draining, the second one an immediate stop."""
+    """The shutdown signals so far. The first one requests draining, the second one an immediate stop."""
 
     def __init__(self) -> None:
         self.once = asyncio.Event()
         self.twice = asyncio.Event()
 
     def signal(self) -> None:
-        """Signal a shutdown."""
+        """Record a signal."""
         (self.twice if self.once.is_set() else self.once).set()
 
 
@@ -58,7 +58,7 @@ class SchedulerHealth:
 
 @contextmanager
 def shutdown_signals() -> Iterator[ShutdownSignal]:
-    """Listen for SIGTERM, SIGINT and SIGHUP. Needs a running event loop."""
+    """Listen for SIGTERM, SIGINT and SIGHUP. Requires a running event loop."""
     loop, shutdown = asyncio.get_running_loop(), ShutdownSignal()
     for number in _SIGNALS:
         loop.add_signal_handler(number, shutdown.signal)
@@ -156,7 +156,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",
-    # The scheduler would store every progress message for its dashboard, which is disabled.
+    # Otherwise, the scheduler would store every progress message for its dashboard, which is disabled.
     "distributed.admin.log-length": 100,
     "distributed.admin.low-level-log-length": 100,
     "distributed.scheduler.events-cleanup-delay": "1 minute",
@@ -165,7 +165,7 @@ _SETTINGS: Final[dict[str, Any]] = {
 }
 
 UNUSED_ADDRESS: Final = "127.0.0.1:0"
-"""dask always listens for HTTP; on a free loopback port it is reachable only from this machine."""
+"""dask always listens for HTTP. On a free loopback port, only this machine can reach it."""
 
 
 def configure_dask() -> None:
@@ -194,7 +194,7 @@ async def run_scheduler(
     configure_dask()
     address = address_of(host, port, keys)
     with shutdown_signals() as shutdown:
-        # The coordinator, not dask, retries matches lost with their worker.
+        # The coordinator, not dask, retries matches that were lost with their worker.
         async with (
             health.ticking(),
             Scheduler(

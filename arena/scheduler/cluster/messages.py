@@ -1,4 +1,4 @@
-"""Messages of workers, as MessagePack; types are checked when reading."""
+"""Workers' messages, encoded as MessagePack. Decoding checks their types."""
 
 from typing import Annotated, Final, TypeVar
 
@@ -41,7 +41,7 @@ class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def takes_matches(self) -> bool:
-        """True if it accepts matches."""
+        """True if the worker accepts matches."""
         return not self.leaving and self.trouble is None
 
 
@@ -52,7 +52,7 @@ class Record(msgspec.Struct, frozen=True, tag=True):
 
 
 class Void(msgspec.Struct, frozen=True, tag=True):
-    """The arena failed; ``host`` means that the worker can't run bots at all now."""
+    """The arena failed; ``host`` is True if the worker can't run any bots now."""
 
     reason: str
     host: bool = False

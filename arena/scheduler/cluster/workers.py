@@ -27,7 +27,7 @@ from arena.scheduler.workers import Verdict, WorkerLost
 
 @dataclass(slots=True, eq=False)
 class MatchInFlight:
-    """A match that was sent to a worker and has no result yet."""
+    """A match that was assigned to a worker and has no result yet."""
 
     ticket: str  # identifies the match in its worker's messages
     run: str  # the worker's id, unique per join
@@ -62,7 +62,7 @@ class MatchesInFlight:
             return self._by_ticket.get(ticket)
 
     def settle(self, ticket: str) -> MatchInFlight | None:
-        """Remove a match; only the caller who gets it may resolve its promise."""
+        """Remove and return a match, or return None. Only the caller that gets it may resolve its promise."""
         with self._lock:
             return self._by_ticket.pop(ticket, None)
 
@@ -81,7 +81,7 @@ _BACKOFF_SECONDS: Final = 4.0
 """Backoff after a worker failed, during which its reported state is not trusted."""
 
 _PROBATION_SECONDS: Final = 60.0
-"""Seconds after a void match during which a worker gets no match that others could play."""
+"""Seconds after a void match during which a worker gets no matches that others could play."""
 
 Connect = Callable[[str, OnProgress], Link]
 """Opens a connection for a session; raises SchedulerUnreachable if it can't."""
@@ -98,7 +98,7 @@ def cluster_workers(
     now: Callable[[], datetime],
     expected: tuple[type[Exception], ...] = (),
 ) -> Iterator["ClusterWorkers"]:
-    """Keep the connection and the list of workers up to date; see :class:`ClusterWorkers`."""
+    """Keep the connection and the workers up to date within the context; see :class:`ClusterWorkers`."""
     workers = ClusterWorkers(connect, refuse, now, expected)
     try:
         with PeriodicTask(workers.poll, name="cluster", seconds=_POLL_SECONDS, expected=()):
@@ -170,7 +170,7 @@ class ClusterWorkers:
         self._stopped.set()
 
     def poll(self) -> None:
-        """Update the workers, and fail the matches of those that left; call this at intervals."""
+        """Update the workers and fail the matches of those that left; call this at intervals."""
         if self._stopped.is_set():
             self._fail_matches_not_on((), lambda _: LauncherStopped("the arena is stopping"))
             return
@@ -288,7 +288,7 @@ class ClusterWorkers:
         return admitted
 
     def _refuse_unreadable(self, unreadable: Mapping[str, tuple[str, str]]) -> None:
-        """Reject workers whose card or state can't be read, as when another version wrote them."""
+        """Reject workers whose card or state can't be read, for example because of another version."""
         for address, (name, why) in unreadable.items():
             if address not in self._refused:
                 self._add_refused(address, name, "", f"its card or state can't be read: {why}")
