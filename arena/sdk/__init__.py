@@ -1,6 +1,6 @@
 """The bot library.
 
-A bot is a function that gets a :class:`View` and returns what it plays::
+A bot is a function that receives a :class:`View` and returns what to play::
 
     from arena.sdk import View, Card, run
 
@@ -11,7 +11,7 @@ A bot is a function that gets a :class:`View` and returns what it plays::
         run(choose)
 
 A bot with a memory is a class with a method ``choose``. Every game gets a new
-instance. To try bots out, :func:`play` plays a game in process.
+instance. To try out bots, :func:`play` plays a game in this process.
 """
 
 from arena.rules import (

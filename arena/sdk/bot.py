@@ -1,7 +1,7 @@
 """Bots and their answers.
 
-A bot is a function, or a class that is instantiated for every game. An answer is a card, two cards, a move of
-``view.legal_moves()`` or, for a note, an :class:`Answer`.
+A bot is a function, or a class that is instantiated for every game. An answer is a card, two cards, a move
+from ``view.legal_moves()`` or, to add a note, an :class:`Answer`.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ class Answer(NamedTuple):
     """A choice with a note."""
 
     cards: Card | Iterable[Card]  # a card, or two in the order in which to place them
-    dummy: Card | None = None  # the dummy's card, for the seat in control of it
+    dummy: Card | None = None  # the dummy's card, if this seat is in control of the dummy
     note: str = ""  # free text that only the bot's owner can see
 
 
@@ -25,8 +25,8 @@ Choice = Card | Iterable[Card] | Move | Answer
 def as_move(answer: Choice, view: View) -> Move:
     """Return an answer as a move, without checking whether it is legal.
 
-    ``answer`` is what ``choose`` returned for ``view``. Raises TypeError, whose message contains the
-    decision and the answer, if it isn't a :data:`Choice`.
+    ``answer`` is what ``choose`` returned for ``view``. Raises TypeError if it isn't a :data:`Choice`; the
+    message contains the decision and the answer.
     """
     dummy = None
     cards = answer
@@ -40,7 +40,7 @@ def as_move(answer: Choice, view: View) -> Move:
         raise TypeError(_refusal(answer, view))
     if not all(isinstance(card, Card) for card in named) or not isinstance(dummy, Card | None):
         raise TypeError(_refusal(answer, view))
-    return Move(named, dummy)  # type: ignore[arg-type]  # all are cards: checked in the line above
+    return Move(named, dummy)  # type: ignore[arg-type]  # all are cards: checked above
 
 
 def note_of(answer: Choice) -> str:
@@ -67,7 +67,7 @@ class Player(Protocol):
 
 
 class GameOver(NamedTuple):
-    """The end of a game, for a bot with a ``game_over`` method."""
+    """The end of a game, as passed to a bot's ``game_over`` method."""
 
     rules: Rules
     seat: int  # the bot's own
@@ -76,13 +76,13 @@ class GameOver(NamedTuple):
 
 
 Bot = Callable[[View], Choice] | type[Player]
-"""A function that chooses, or a class of players that is called without arguments."""
+"""A function that chooses, or a class of players that can be instantiated without arguments."""
 
 
 def is_class(bot: Bot) -> bool:
     """Return True if a bot is a class rather than a function.
 
-    Raises TypeError, with a message that shows the object, if it is neither.
+    Raises TypeError if it is neither; the message shows the object.
     """
     if isinstance(bot, type):
         if callable(getattr(bot, "choose", None)):

@@ -1,6 +1,6 @@
-"""Connects programs without gRPC: the protocol's messages as lines of JSON on stdin and stdout.
+"""Connects programs without gRPC: they exchange the protocol's messages as lines of JSON on stdin and stdout.
 
-Each line is one message in protobuf's JSON mapping, a RefereeMessage to the program and a BotMessage from it.
+Each line is one message in protobuf's JSON mapping. The program reads RefereeMessages and writes BotMessages.
 Run as ``python -m arena.sdk.bridge COMMAND...``, or ``arena bridge -- COMMAND...``.
 """
 
@@ -32,7 +32,8 @@ def bridge(command: Sequence[str]) -> int:
     """Run a program, pass messages between it and the referee, and return the exit code.
 
     The exit code is 0 if the referee ended the match; 1 if the program ended earlier, or wrote something that
-    is not a message; 2 if there was no program or no referee, or the referee disconnected or refused.
+    is not a message; 2 if the program couldn't be started, no referee answered, or the referee disconnected
+    or refused.
     """
     address = os.environ.get(ADDRESS)
     if not address:
@@ -70,12 +71,12 @@ async def _to_program(call: Call, program: Process) -> None:
     if program.stdin is None:
         raise RuntimeError("the program has no stdin")
     while isinstance(message := await call.read(), pb.RefereeMessage):
-        # Zeros are written too, so that a program needs no defaults.
+        # Write zeros too, so that programs need no defaults.
         line = MessageToJson(message, indent=None, always_print_fields_with_no_presence=True)
         program.stdin.write(line.encode() + b"\n")
         with suppress(
             BrokenPipeError, ConnectionResetError
-        ):  # the program has ended, which its stdout will show
+        ):  # the program has ended, so its stdout will be closed
             await program.stdin.drain()
 
 

@@ -1,4 +1,4 @@
-"""Runs bots: as the main program of a match, or in process to try them out."""
+"""Runs bots in a match, or in the current process to try them out."""
 
 import faulthandler
 import os
@@ -24,11 +24,11 @@ To try the bot here, play a game in process instead:
 
 
 _RUN_TIMEOUT_SECONDS: Final = 8.0
-"""Maximum time from the start to the call of :func:`run`, a little less than the default time to Hello."""
+"""Maximum time from the start to the call to :func:`run`, a little less than the default time to Hello."""
 
 
 def _show_stacks() -> None:
-    """Print the stack on stderr after a segmentation fault, or if :func:`cancel_timer` isn't called in time.
+    """Print the stack to stderr after a segmentation fault, or if :func:`cancel_timer` isn't called in time.
 
     The verdict on a submission quotes the stack.
     """
@@ -55,8 +55,8 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     2 if no referee answered, or it disconnected, refused or sent something unknown. ``bot`` is a function
     ``choose(view)``, or a class with a method ``choose(self, view)`` and, optionally,
     ``game_over(self, end)``; every game gets a new instance. ``games_at_once`` limits the number of games in
-    progress, by default to 32 for a function and 1 for a class. The clock of every game with an open request
-    is running, so a slow bot should choose 1. Raises TypeError if ``bot`` is neither a function nor such a
+    progress, by default to 32 for a function and 1 for a class. Use 1 for a slow bot, because the clock of
+    every game with an open request is running. Raises TypeError if ``bot`` is neither a function nor such a
     class, or ValueError if ``games_at_once`` is below 1.
     """
     if games_at_once is None:
@@ -69,7 +69,8 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
         sys.stderr.write(_NO_ADDRESS)
         sys.exit(2)
     cancel_timer()
-    # The first process of a container has no default signal handlers: without these it could only be killed.
+    # A container's first process has no default signal handlers. If the bot is the first process, as outside
+    # the arena, then without these handlers only SIGKILL would end it.
     signal.signal(signal.SIGTERM, _exit_on_signal)
     signal.signal(signal.SIGINT, _exit_on_signal)
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
@@ -91,8 +92,8 @@ def play(bots: Sequence[Bot], rules: Rules | None = None, seed: int = 0) -> Stat
 
     ``bots`` has one entry per seat. The default rules are the basic game. The same ``seed`` deals the same
     cards. In the returned final state, ``result`` has the totals and places, ``rounds`` the scores, and
-    ``turns`` everything that was played. Raises IllegalMove if a rule forbids a bot's choice, TypeError if a
-    bot returned something that isn't an answer, or ValueError if there are more or fewer bots than seats.
+    ``turns`` everything that was played. Raises IllegalMove if a bot's choice is illegal, TypeError if it is
+    not an answer, or ValueError if there are more or fewer bots than seats.
     """
     rules = rules or Rules(players=len(bots))
     if len(bots) != rules.players:

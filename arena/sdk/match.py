@@ -17,11 +17,11 @@ from arena.wire.v1 import referee_pb2 as pb
 
 
 class BotFailed(Exception):
-    """An exception in the bot's code, which is the cause of this one. The message says when it failed."""
+    """The bot's code raised an exception, the cause of this one. The message says when it failed."""
 
 
 Timed = Callable[[float], AbstractContextManager[None]]
-"""Returns a context for a decision with this time limit in seconds."""
+"""Returns a context manager for a decision with this time limit, in seconds."""
 
 _MIN_SECONDS: Final = 0.001
 _MILLI: Final = 1e-3
@@ -35,10 +35,10 @@ def _untimed(_seconds: float) -> AbstractContextManager[None]:
 
 
 def stack_when_late() -> Timed:
-    """Return a function whose contexts print the stack on stderr once a decision's time is up.
+    """Return a function whose contexts print the stack to stderr once a decision's time is up.
 
-    The signal handler is faulthandler's, in C, so it also works while NumPy is computing or the bot is
-    waiting for a lock. If the bot has its own handler for the signal, the timer isn't touched.
+    The signal handler is faulthandler's. It is written in C, so it also works while NumPy is computing or the
+    bot is waiting for a lock. If the bot has its own handler for the signal, the timer isn't touched.
     """
     try:
         faulthandler.register(signal.SIGALRM, all_threads=False)
@@ -70,7 +70,7 @@ def _timer_is_free() -> bool:
 
 
 class GameInProgress:
-    """One game: the bot's side of it, and the history that completes a view."""
+    """The bot's side of one game, with the history that a view needs."""
 
     def __init__(self, bot: Bot, start: pb.GameStart, timed: Timed) -> None:
         """Begin a game.
@@ -116,7 +116,7 @@ class GameInProgress:
         except (Exception, SystemExit) as error:
             raise BotFailed(_describe_decision(self._number, view)) from error
         if note:
-            # Truncate at a whole character. Replace surrogates, which UTF-8 can't encode.
+            # Truncate at a character boundary. Replace surrogates, which UTF-8 can't encode.
             note = note.encode(errors="replace")[:max_note_bytes].decode(errors="ignore")
         return convert.move_to_wire(self._number, view, move, note, request.nonce)
 
@@ -179,7 +179,7 @@ class Match:
         self._max_note_bytes = 0
 
     def answers(self, message: pb.RefereeMessage) -> list[pb.Move]:
-        """Handle the events of a message, and return the answer to every request in it.
+        """Handle the events of a message, and return the answers to its requests.
 
         Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code raised, or
         ValueError if the referee sent an unknown card, game or variant.
@@ -238,7 +238,7 @@ def _print_traceback(failure: BotFailed, bot: Bot) -> None:
 def _print_location(bot: Bot) -> None:
     """Print where the bot's code is, for errors without a traceback into it, such as an illegal move."""
     with suppress(Exception):  # this may call the bot's own code
-        # Find the method of a class, and the function of a functools.partial.
+        # Find the method of a class, or the function in a functools.partial.
         chooses = inspect.unwrap(getattr(bot, "choose" if isinstance(bot, type) else "func", bot))
         code = getattr(chooses, "__code__", None) or type(chooses).__call__.__code__
         print_notice(f"choose() is in {code.co_filename}, line {code.co_firstlineno}")

@@ -12,9 +12,9 @@ def direction(view: View) -> int:
 
 
 def known_hands(view: View) -> tuple[Hand, ...]:
-    """Return the cards that are known to be in every seat's hand now, in seat order.
+    """Return the cards that are known to be in each seat's hand now, in seat order.
 
-    The seat's own hand is known, and so are hands that it passed on, less the revealed cards that others took
+    The seat knows its own hand, and the hands that it passed on, minus the cards that others have since taken
     from them. All other hands are empty here. With a dummy, the opponent in control holds one more card: the
     drawn one.
     """
@@ -33,8 +33,8 @@ def known_hands(view: View) -> tuple[Hand, ...]:
 def unseen_cards(view: View) -> tuple[Card, ...]:
     """Return the cards that are neither on a table, nor played in earlier rounds, nor in a known hand.
 
-    They are in hands that this seat has not seen, in the dummy's pile, or undealt. They are listed in the
-    order of the table of kinds.
+    They are in hands that this seat has not seen, in the dummy's pile, or undealt. Their order is that of
+    ``DECK_COUNTS``.
     """
     cards = Counter(unshuffled_deck(view.rules))
     for turn in view.turns:
@@ -48,7 +48,7 @@ def unseen_cards(view: View) -> tuple[Card, ...]:
 
 
 def _take(hand: "Counter[Card]", turn: Turn, seat: int, view: View) -> None:
-    """Remove the cards that a seat placed, and put its chopsticks back."""
+    """Remove the cards that a seat placed, and put back the chopsticks that it used."""
     play = turn.plays[seat]
     hand.subtract(play)
     if len(play) > 1:

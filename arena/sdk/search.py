@@ -45,7 +45,7 @@ _DUMMY: Final = 8
 
 
 def encode(move: Move) -> int:
-    """Return a move as an integer: first card + 16 times the second + 256 times the dummy's, 0 for none."""
+    """Return a move as an integer: first card + 16 * second card + 256 * dummy's card, where no card is 0."""
     first, *second = move.cards
     return first | (second[0] if second else 0) << _SECOND | (move.dummy or 0) << _DUMMY
 
@@ -69,8 +69,8 @@ class World:
         # A list of cards for each player. The hand of the player in control of the dummy includes the drawn
         # card.
         self.hands = hands
-        # A list for each participant: at each kind's number, the number of its cards; at `FREE_WASABI`, the
-        # number of wasabi without a nigiri; at `NIGIRI`, the points of all nigiri.
+        # A list for each participant. The entry at a kind's number is the number of its cards. The entry at
+        # `FREE_WASABI` is the number of wasabi without a nigiri, and at `NIGIRI` the points of all nigiri.
         self.tables = tables
         # Number of turns left, including the automatic last one.
         self.turns = view.rules.turns - view.turn + 1
@@ -174,7 +174,7 @@ class World:
 
 
 def _order_matters(first: int, second: int, table: list[int]) -> bool:
-    """Return True if two cards may be worth more placed in this order than in the other."""
+    """Return True if two cards may be worth more in this order than in the other."""
     return bool(_POINTS[second]) and (first == _WASABI or (bool(_POINTS[first]) and table[FREE_WASABI] == 1))
 
 
@@ -192,8 +192,8 @@ def _place(table: list[int], card: int) -> None:
 def worlds(view: View) -> Callable[[Random], World]:
     """Return a function that deals the cards that a seat doesn't see.
 
-    Every call returns a new world. Cards whose place the seat can know (:mod:`arena.rules.view`) are dealt
-    there. The others are dealt so that every possible deal is equally likely.
+    Every call returns a new world. Cards whose place the seat can infer (:mod:`arena.rules.view`) are dealt
+    there. For the others, every possible deal is equally likely.
     """
     known = knowledge(view)
     certain = [[int(card) for card in held.certain] for held in known.hands]
@@ -281,9 +281,9 @@ def promise(world: World, seat: int, move: int) -> float:
 
 
 def simple_move(world: World, seat: int, rng: Random, noise: float = 0.0) -> int:
-    """Return a move with the most valuable card or, with probability ``noise``, any card of the hand.
+    """Return a move with the most valuable card or, with probability ``noise``, a random card of the hand.
 
-    Chopsticks are used for a good second card. The dummy gets what the opponent would like best.
+    Chopsticks are used for a good second card. The dummy gets the card that the opponent would like best.
     """
     hand, table = world.hands[seat], world.tables[seat]
     if noise and rng.random() < noise:
@@ -322,13 +322,13 @@ def playout(world: World, rng: Random, noise: float = 0.0) -> None:
 
 
 _SCALES: Final = (14.0, 11.0, 7.0)
-"""Lead in points that has about three quarters of the value of a certain win, by round."""
+"""By round: the lead in points that is worth about three quarters of a certain win."""
 _PUDDINGS: Final = (0.5, 0.7, 1.0)
-"""Weight, by round, of the points that puddings would score if their numbers stayed the same."""
+"""By round: the weight of the points that puddings would score if their numbers stayed the same."""
 
 
 def values(world: World) -> list[float]:
-    """Return the value of the final position of a round by seat, from -1 (all others are far ahead) to 1."""
+    """Return each seat's value of a round's final position, from -1 (all others are far ahead) to 1."""
     view = world.view
     weight, scale = _PUDDINGS[view.round - 1], _SCALES[view.round - 1]
     puddings = score_puddings(view.rules, world.puddings())

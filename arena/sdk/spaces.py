@@ -1,7 +1,7 @@
 """Decisions as arrays and moves as integers, for learning bots; needs NumPy.
 
-An observation is an array of 16-bit integers; :func:`segments` lists its parts. Everything is seen from the
-deciding seat: hands are in the order in which it passed them on, and participants are counted from the seat
+An observation is an array of 16-bit integers; :func:`segments` lists its parts. Everything is relative to the
+deciding seat: hands are in the order in which it passed them on, and participants are counted from that seat
 upwards. So one network can play every seat.
 
 An action is ``first + 13 * second + 13 * 14 * dummy``. ``first`` is the first card's number minus one;
@@ -89,14 +89,14 @@ def move_of(action: int) -> Move:
 
 
 def legal_actions(view: View) -> Mask:
-    """Return which actions are legal: ``[action_count(rules)]``."""
+    """Return a mask of the legal actions, of shape ``[action_count(rules)]``."""
     mask = np.zeros(action_count(view.rules), dtype=np.bool_)
     mask[[action_of(move) for move in view.legal_moves()]] = True
     return mask
 
 
 def observe(view: View) -> Numbers:
-    """Return a seat's observation: ``[size_of(rules)]``."""
+    """Return a seat's observation, of shape ``[size_of(rules)]``."""
     rules, players = view.rules, view.rules.players
     step = direction(view)
     hands = known_hands(view)

@@ -1,7 +1,7 @@
 """The bot's stream to its referee.
 
-It uses ``grpc.aio``. The synchronous client passes every message between threads, and takes about a third
-more CPU time per decision.
+It uses ``grpc.aio``, because the synchronous client passes every message between threads and takes about a
+third more CPU time per decision.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ _CONNECT_SECONDS: Final = 10.0
 """Maximum wait for a socket that doesn't exist yet."""
 
 _STALL_SECONDS: Final = 300.0
-"""Maximum wait for a referee whose socket exists. On a stalled host the referee can't answer, and the time to
-Hello doesn't run. The arena kills bots that it has given up on, so a long limit does no harm."""
+"""Maximum wait for a referee whose socket exists. While a host is stalled, the referee can't answer, and the
+time to Hello stands still. The arena kills bots that it has given up on, so a long limit does no harm."""
 
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
@@ -72,7 +72,7 @@ async def _await_referee(channel: aio.Channel, address: str) -> None:
         async with asyncio.timeout(_CONNECT_SECONDS):
             await channel.channel_ready()
     except TimeoutError:
-        if not socket.is_socket():  # noqa: ASYNC240 - nothing else runs yet
+        if not socket.is_socket():  # noqa: ASYNC240 - nothing else is running yet
             raise
         async with asyncio.timeout(_STALL_SECONDS):
             await channel.channel_ready()

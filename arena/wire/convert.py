@@ -37,7 +37,7 @@ def rules_from_wire(message: pb.Rules) -> Rules:
 
 
 def game_start(game: int, seat: int, rules: Rules, *, move_millis: int, bank_millis: int) -> pb.GameStart:
-    """Build the message about the start of a game. ``game`` counts from 0 in the match."""
+    """Build the message about the start of a game. ``game`` is its number in the match, from 0."""
     clock = pb.Clock(move_millis=move_millis, bank_millis=bank_millis)
     return pb.GameStart(game=game, seat=seat, rules=rules_to_wire(rules), clock=clock)
 
@@ -66,7 +66,7 @@ def fill_turn_request(  # noqa: PLR0913 - the parts of a request
     bank_millis: int,  # the remaining time in the seat's bank
     nonce: int,  # 32 bits that the answer must repeat
 ) -> None:
-    """Fill a request for a seat's move."""
+    """Fill in a request for a seat's move."""
     request.game = game
     request.position.CopyFrom(position)
     request.hand.extend(_numbers(view.hand))
@@ -108,7 +108,7 @@ def view_from_wire(
 
 
 def move_to_wire(game: int, view: View, move: Move, note: str = "", nonce: int = 0) -> pb.Move:
-    """Encode the answer to a request; ``note`` is free text for the bot's author, ``nonce`` the request's."""
+    """Encode the answer to a request; ``note`` is for the bot's author, and ``nonce`` is the request's."""
     return pb.Move(
         game=game,
         round=view.round,
@@ -121,7 +121,7 @@ def move_to_wire(game: int, view: View, move: Move, note: str = "", nonce: int =
 
 
 def move_from_wire(message: pb.Move) -> Move:
-    """Decode a bot's move; does not check that it is legal.
+    """Decode a bot's move without checking that it is legal.
 
     Raises ValueError if it has no cards, more than two, or a number that is not a card number.
     """
