@@ -33,7 +33,7 @@ from web.http.request_log import SiteMetrics
 
 _GRACE_SECONDS: Final = 5
 _IDLE_SECONDS: Final = 5
-"""Connections without a request are closed after this time."""
+"""Idle connections are closed after this time."""
 
 _MAX_HEADER: Final = 16 * 1024
 

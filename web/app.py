@@ -1,4 +1,4 @@
-"""The application: routes, static files, headers and errors put together."""
+"""The application, assembled from routes, static files, middleware and error handlers."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -60,7 +60,7 @@ from web.viewer.pages import viewer_pages
 
 
 class Site(FastAPI):
-    """An application that adds our headers to all responses, even those of the framework's outer layers.
+    """An application that adds our headers to all responses, even to those of the framework's outer layers.
 
     ``outermost`` is middleware around everything, including the framework; ``options`` are FastAPI's.
     """
@@ -83,7 +83,7 @@ class Site(FastAPI):
 
 
 class _Encodings:
-    """Hides an ``Accept-Encoding`` that refuses gzip: the inner layers only look for the word."""
+    """Hides an ``Accept-Encoding`` that refuses gzip, because the inner layers only look for the word."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -102,7 +102,7 @@ _NO_GZIP: Final = re.compile(rb"\bgzip\s*;\s*q\s*=\s*0(\.0*)?\s*(,|$)", re.IGNOR
 
 
 class _TooLarge:
-    """Replaces the framework's own plain-text 413 with a problem."""
+    """Replaces the framework's own plain-text 413 response with a problem."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -159,7 +159,7 @@ def create_app(parts: Parts) -> FastAPI:
     boards = Boards(store.ratings, parts.now)
     documentation = open_documentation(parts.downloads)
     calibrations = Calibrations(store.ratings, boards, parts.now)
-    # No redirect for an extra slash: it would lead to whatever host the request specifies.
+    # Don't redirect if a URL has an extra slash: this would lead to whatever host the request specifies.
     app = Site(
         lambda site: RequestLog(
             _Encodings(

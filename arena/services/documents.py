@@ -1,4 +1,4 @@
-"""The API's documents about bots and the arena's activity, which commands also print."""
+"""The API's documents about bots and the arena's activity. Commands print them too."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -20,18 +20,18 @@ from arena.submissions.receiver import Receiver
 
 
 class OperationRefused(Exception):
-    """The operation can't be done; the message says why."""
+    """The operation can't be performed; the message says why."""
 
 
 REASON_LENGTH: Final = 200
 
 
 class BotOperators:
-    """Changes bots for operators; ``now`` returns UTC.
+    """Changes bots for operators; ``now`` returns the time in UTC.
 
     Each method that changes a bot may raise BotDisqualified, NoSuchBot, or WrongState if the bot's state
-    doesn't allow the change, the bot is already in the new state, or it is a house bot. ``who`` is the
-    operator as named in the audit log: an account's name, or ``terminal:`` and a user of the machine.
+    doesn't allow the change, the bot is already in the new state, or it is a house bot. ``who`` identifies
+    the operator in the audit log: an account's name, or ``terminal:`` and the name of a user of the machine.
     """
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
@@ -87,7 +87,7 @@ class BotOperators:
         return self.find(bot)
 
     def disqualify(self, who: str, bot: str, reason: str) -> Rebuilt:
-        """Take a bot off the ladder until it is reinstated. Recompute all ratings without its games.
+        """Take a bot off the ladder until it is reinstated, and recompute all ratings without its games.
 
         This takes about two milliseconds per rated game. The reason is public. Raises OperationRefused if the
         reason is empty or too long.
@@ -165,7 +165,7 @@ class UserStatus:
 def user_status(
     store: Store, accounts: Accounts, receiver: Receiver, challenges_a_day: int, name: str
 ) -> UserStatus:
-    """Return an account by name (case-insensitive); ``challenges_a_day`` is the arena's default quota.
+    """Return an account's status by name (case-insensitive); ``challenges_a_day`` is the default quota.
 
     Raises NoSuchAccount.
     """

@@ -54,7 +54,8 @@ class Owners:
     Each method that takes a bot's name raises NoSuchBot or, for another account's bot, NotYours.
 
     ``challenges_a_day`` is the number of challenges that an account may request within 24 hours. ``now``
-    returns UTC, ``new_id`` a short unique id, and ``new_seed`` 32 unpredictable hexadecimal digits.
+    returns the time in UTC, ``new_id`` a short unique id, and ``new_seed`` 32 unpredictable hexadecimal
+    digits.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - everything that a challenge needs
@@ -232,7 +233,7 @@ def _entrant(bot: str, version: int, seats: list[SeatResult]) -> Entrant:
 
 
 def open_owners(settings: Settings, store: Store) -> Owners:
-    """Return the arena's owner actions; ids and seeds come from the system's random generator."""
+    """Return the arena's owner actions; ids and seeds come from the system's random number generator."""
     return Owners(
         store,
         settings.sandbox,

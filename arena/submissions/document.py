@@ -1,4 +1,4 @@
-"""A submission's document for its owner and operators, the same on the command line and on the site."""
+"""The document that the site and the command line show to a submission's owner and to operators."""
 
 from collections.abc import Iterable
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""Moves submitted files onto the ladder: through the stages, or directly if an operator enters them.
+"""Moves submitted files onto the ladder: through the stages, or directly if an operator submits them.
 
 Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next
 stage. If a step is killed, the next run repeats it. After an arena fault, the submission waits, shows
@@ -35,10 +35,10 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _SLOW: Final = Backoff(first=10.0, most=600.0, factor=4.0)
-"""Pauses of a submission whose file takes too long to read. Each attempt makes all other submissions wait."""
+"""Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
-"""Pause of a submission after a game that the arena could not play."""
+"""Pause after a submission's game that the arena could not play."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
@@ -143,7 +143,7 @@ class Pipeline:
             self._defer(submission, str(error), delay)
         except StoreError:
             raise
-        except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop the others
+        except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop other submissions
             _log.exception("submission failed", submission=submission.id, stage=submission.stage)
             self._defer(submission, f"internal arena error: {error!r}", _QUARANTINE_SECONDS)
 
@@ -249,7 +249,7 @@ class Pipeline:
         _log.info("submission rejected", submission=submission.id, bot=submission.bot, kind=cause.kind)
 
     def _prune(self, waiting: tuple[KnownSubmission, ...]) -> None:
-        """Remove files that killed processes have left, and files that their submissions no longer need."""
+        """Remove files that killed processes left behind, and files that submissions no longer need."""
         moment = self._clock()
         if self._last_prune is not None and moment - self._last_prune < _PRUNE_SECONDS:
             return

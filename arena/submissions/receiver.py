@@ -28,7 +28,7 @@ MAX_CONCURRENT: Final = 16
 """Maximum number of concurrent uploads of one process. Each takes a few MiB of memory."""
 
 SOURCE_SLOTS: Final = 4
-"""Part of ``MAX_CONCURRENT`` that is reserved for source files, which arrive within seconds."""
+"""Number of these slots that are reserved for source files, which arrive within seconds."""
 
 MAX_PER_ADDRESS: Final = 8
 """Maximum number of concurrent uploads from one address, which may be a whole classroom behind a router."""
@@ -86,7 +86,7 @@ class UploadSlots:
                     self._taken.remove(slot)
 
     def _make_room(self, new: UploadSlot) -> None:
-        # Begin with the narrowest limit: a slot that is freed for it also counts for the other limits.
+        # Begin with the narrowest limit, because a slot freed for it also helps with the others.
         if new.source is not None:
             same_source = [slot for slot in self._taken if slot.source == new.source]
             self._free_slot(same_source, MAX_PER_ADDRESS, "files from your address")
@@ -310,7 +310,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 _ID_BYTES: Final = 8
 _MAX_OPEN_SUBMISSIONS: Final = 100
-"""Maximum number of all authors' unfinished submissions, so that files fit on a disk and waits are short."""
+"""Maximum number of unfinished submissions in all, so that files fit on a disk and waits are short."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

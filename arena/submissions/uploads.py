@@ -1,7 +1,7 @@
 """The folder of received files: complete ones, named after their submission, and partial ones.
 
 A complete file is renamed before its submission is recorded, so a killed process can leave a file without a
-submission, which :meth:`Uploads.prune` removes.
+submission. :meth:`Uploads.prune` removes such files.
 """
 
 import errno

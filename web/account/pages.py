@@ -230,7 +230,7 @@ class _OwnAccount:
         except (AccountError, TooManyTokens) as error:
             typed = {"name": name, "scopes": chosen, "days": days}
             return self._page(request, session, wrong="tokens", error=error, typed=typed)
-        # The secret is shown only in this response: no address contains it and nothing stores it.
+        # The secret is shown only in this response: no URL contains it, and nothing stores it.
         unencrypted = is_unencrypted(request)
         return page(request, "token.html", secret=secret, token=token, is_unencrypted=unencrypted)
 

@@ -36,7 +36,7 @@ from web.http.parameters import MAX_VERSION, AfterBot, BeforeVersion, BotName, O
 
 
 def version_of(known: KnownVersion, *, noted: bool) -> Version:
-    """Return a version for the API; ``noted`` includes the author's note."""
+    """Return a version for the API; ``noted`` says whether to include the author's note."""
     return Version(
         number=known.number,
         playing=known.playing,
@@ -64,7 +64,7 @@ def _result(players: int, entry: Entry) -> RatedResult:
 
 
 class WantedChange(BaseModel):
-    """A change to a bot. Exactly one field is set.
+    """A change to a bot. Exactly one field must be set.
 
     Attributes:
         version: Number of the version to activate.
@@ -131,7 +131,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
         ),
     )
     def change(caller: Owner, bot: BotName, wanted: WantedChange) -> Bot:
-        """Activate another version of your bot, retire or reactivate the bot, or open it to people.
+        """Activate another version of your bot, retire or reactivate it, or open or close it to people.
 
         Activating a version also reactivates a benched or retired bot.
         """
@@ -157,7 +157,7 @@ class RatingPoint:
     """A rating at a point in time.
 
     Attributes:
-        games: Number of the version's games in this list so far.
+        games: Number of the version's games so far that count for this rating.
         ended: End of the last of these games; null before the first.
         mean: μ.
         deviation: σ.
