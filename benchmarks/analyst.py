@@ -26,7 +26,7 @@ from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.play.simulate import SimulatedPlayer, simulate
 from arena.protocol.analysis import AnalysedDecision, Option
 from arena.protocol.match import Decision, move_of
-from arena.rules import Move, Rules, State, apply, asked, replay, view
+from arena.rules import Move, Rules, State, apply, replay, seats_to_move, view
 from arena.sdk.bot import as_move, new_chooser
 
 BOTS: Final = ("greedy", "spoiler", "expected", "rollout")
@@ -160,7 +160,7 @@ def _continue_game(state: State, bots: Sequence[str]) -> State:
     choosers = [new_chooser(_load(samples() / bot / "bot.py")) for bot in bots]
     while not state.over:
         moves: list[Move | None] = [None] * len(bots)
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             seen = view(state, seat)
             moves[seat] = as_move(choosers[seat].choose(seen), seen)
         state = apply(state, moves)

@@ -60,7 +60,7 @@ def _play(rules: Rules) -> dict[str, float]:
         with timed("legal"):
             legal = batch.legal_actions()
         actions = (legal * rng.random(legal.shape, dtype=np.float32)).argmax(axis=2)
-        decisions += _GAMES * len(batch.asked)
+        decisions += _GAMES * len(batch.seats_to_move)
         with timed("step"):
             batch.step(actions)
     return {what: seconds / decisions for what, seconds in spent.items()}

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arena.rules import Card, GameLog, Move, Rules, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Card, GameLog, Move, Rules, apply, new_game, seats_to_move, shuffled_deck, view
 
 PLAYER_COUNTS = (2, 3, 4, 5)
 
@@ -39,7 +39,7 @@ def play(rules: Rules, deck: Sequence[Card], dice: random.Random) -> GameLog:
     log: list[tuple[Move | None, ...]] = []
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             legal = view(state, seat).legal_moves()
             moves[seat] = legal[int(dice.random() * len(legal))]
         log.append(tuple(moves))

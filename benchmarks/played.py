@@ -5,7 +5,7 @@ from datetime import datetime
 
 from arena.db.matches import Claim, FinishedMatch
 from arena.protocol.match import Decision, GameRecord, MatchRecord, MatchSpec, SeatReport, encode
-from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Move, Rules, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.scheduler.check import verified_match
 
 
@@ -29,7 +29,7 @@ def _game(rules: Rules, seed: str, dice: random.Random) -> GameRecord:
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
         decisions: list[Decision | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             move = dice.choice(view(state, seat).legal_moves())
             moves[seat] = move
             decisions[seat] = Decision(

@@ -16,7 +16,7 @@ from arena.protocol.analysis import MIN_PLAYOUTS, AnalysedDecision, Analysis
 from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, taken_over
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport, played_again
-from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Move, Rules, State, apply, new_game, seats_to_move, shuffled_deck, view
 
 START = datetime(2026, 11, 3, 12, tzinfo=UTC)
 LIMITS = ("memory 256 MiB, no swap", "0.4 CPUs", "64 processes", "no network")
@@ -164,7 +164,7 @@ def play(rules: Rules, seed: str, dice: random.Random, *, faults: float = 0) -> 
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
         decisions: list[Decision | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             move = dice.choice(view(state, seat).legal_moves())
             decision = _decision(move, dice, faults, taken_over=counts[seat] == FAULTS_TO_TAKE_OVER)
             counts[seat] += decision.fault is not None

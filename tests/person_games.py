@@ -7,7 +7,7 @@ from arena.db.person_games import ChosenMove, NewPersonGame
 from arena.db.store import Store
 from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import stand_in
-from arena.rules import Card, Move, Rules, State, View, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Card, Move, Rules, State, View, apply, new_game, seats_to_move, shuffled_deck, view
 from tests.builders import coarse_analysis
 
 SEED = "0" * 32
@@ -70,7 +70,7 @@ def play_on(store: Store, id_: str, at: datetime, *, stop: Stop = lambda _: Fals
     rules = game.rules
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(SEED)))
     while not state.over:
-        moves = {seat: _move(state, seat) for seat in asked(state)}
+        moves = {seat: _move(state, seat) for seat in seats_to_move(state)}
         if game.seat in moves:
             seen = view(state, game.seat)
             games.ask(id_, seen)

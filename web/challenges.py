@@ -83,20 +83,18 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
         status_code=201,
         responses=located("The address of the challenge.") | _REFUSED,
     )
-    def challenge(
-        response: Response, caller: Owner, bot: BotName, wanted: WantedChallenge
-    ) -> ChallengeSummary:
+    def challenge(response: Response, caller: Owner, bot: BotName, body: WantedChallenge) -> ChallengeSummary:
         """Play unrated games between your bot and chosen opponents.
 
         Opponents are other bots, or other versions of your bot.
         """
-        asked = BoardQuery(bot=bot, version=wanted.version, opponents=wanted.opponents, deals=wanted.deals)
+        query = BoardQuery(bot=bot, version=body.version, opponents=body.opponents, deals=body.deals)
         try:
-            made = owners.challenge(caller.account.id, asked)
+            challenge = owners.challenge(caller.account.id, query)
         except REFUSED as error:
             raise refusal(error) from error
-        response.headers["Location"] = f"{PREFIX}/challenges/{made.id}"
-        return challenge_summary(made)
+        response.headers["Location"] = f"{PREFIX}/challenges/{challenge.id}"
+        return challenge_summary(challenge)
 
     @router.get("/challenges", responses=LISTED)
     def own(caller: Reader, next_page: Next, before: Before = None, limit: Limit = 20) -> ChallengeList:

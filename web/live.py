@@ -21,7 +21,16 @@ from web.http.caching import conditional_response
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, address, film, film_so_far
-from web.viewer.pages import VIEWER_WORDS, Asked, RequestedFrame, View, all_frames, origin, seated, shown_game
+from web.viewer.pages import (
+    VIEWER_WORDS,
+    FrameParameters,
+    RequestedFrame,
+    View,
+    all_frames,
+    origin,
+    seated,
+    shown_game,
+)
 from web.viewer.screen import Screen, Shown, screen
 
 MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A match's id.")]
@@ -123,19 +132,21 @@ class _Live:
             f"{address(_base(found, found.game), start, Viewpoint.read(view))}#autoplay", 303
         )
 
-    def frame(self, request: Request, match: MatchId, number: GameNumber, asked: Asked) -> Response:
+    def frame(
+        self, request: Request, match: MatchId, number: GameNumber, requested: FrameParameters
+    ) -> Response:
         found = self._read(request, match, number)
         if found.state is MatchState.DONE:
             return _redirect_to_replay(
-                found, number, lambda home: address(home, asked.frame, asked.viewpoint)
+                found, number, lambda home: address(home, requested.frame, requested.viewpoint)
             )
         game = found.game
         if game is None:
             raise _not_shown(found)
 
-        def made() -> Response:
+        def render() -> Response:
             film = film_so_far(game.text)
-            if asked.frame not in film.frames:
+            if requested.frame not in film.frames:
                 raise _not_shown(found)
             return page(
                 request,
@@ -143,12 +154,12 @@ class _Live:
                 match=found,
                 rated=found.kind is MatchKind.RATED,
                 playing=_round_in_progress(game),
-                screen=live_screen(found, game, film, asked),
+                screen=live_screen(found, game, film, requested),
                 words=VIEWER_WORDS,
                 origin=origin(request),
             )
 
-        return conditional_response(request, (found, asked), made)
+        return conditional_response(request, (found, requested), render)
 
     def frames(self, request: Request, match: MatchId, number: GameNumber, view: View = "all") -> Response:
         """Return all frames of a game so far, as data."""
@@ -168,7 +179,7 @@ def _base(match: WatchedMatch, game: WatchedGame) -> str:
     return f"/live/{match.match}/{game.game + 1}"
 
 
-def live_screen(match: WatchedMatch, game: WatchedGame, film: Film, asked: RequestedFrame) -> Screen:
+def live_screen(match: WatchedMatch, game: WatchedGame, film: Film, requested: RequestedFrame) -> Screen:
     """Return a frame from a game in a running match."""
     base = _base(match, game)
     shown = Shown(
@@ -178,7 +189,7 @@ def live_screen(match: WatchedMatch, game: WatchedGame, film: Film, asked: Reque
         base=base,
         download=f"{PREFIX}/live/{match.match}?game={game.game + 1}",
     )
-    return screen(shown, film, asked.frame, seated(film, asked.viewpoint), base)
+    return screen(shown, film, requested.frame, seated(film, requested.viewpoint), base)
 
 
 def _round_in_progress(game: WatchedGame) -> int | None:
@@ -296,8 +307,8 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     def recorded(request: Request, game: GameId) -> Response:
         """Show a recorded game from its first frame."""
         shown = shown_game(read_game(store.games, game))
-        made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), ALL_HANDS, shown.base)
-        return page(request, "tv.html", screen=made, words=VIEWER_WORDS, show=game, match=None, playing=None)
+        first = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), ALL_HANDS, shown.base)
+        return page(request, "tv.html", screen=first, words=VIEWER_WORDS, show=game, match=None, playing=None)
 
     @router.get("/live/{match}/{number}")
     def live(request: Request, match: MatchId, number: GameNumber) -> Response:
@@ -309,7 +320,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
         if game is None:
             raise HTTPException(404, "This game can't be shown yet. Kaiten TV continues at /tv.")
 
-        def made() -> Response:
+        def render() -> Response:
             begin = RequestedFrame(Frame(game.rounds, 1, FilmStage.PICK), ALL_HANDS)
             seen = live_screen(found, game, film_so_far(game.text), begin)
             return page(
@@ -323,7 +334,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
             )
 
         request.state.cacheable = True
-        return conditional_response(request, found, made)
+        return conditional_response(request, found, render)
 
     return router
 

@@ -167,8 +167,8 @@ class Sessions:
 
     def known_browser_mark(self, checked: StoredPassword) -> str:
         """Return a new mark for a browser that has just logged in. See :meth:`is_known_browser`."""
-        made = f"{self._sources.now().timestamp():.0f}.{self._sources.new_secret()}"
-        return f"{made}.{_mac(checked.password, made)}"
+        issued = f"{self._sources.now().timestamp():.0f}.{self._sources.new_secret()}"
+        return f"{issued}.{_mac(checked.password, issued)}"
 
     def is_known_browser(self, name: str, mark: str) -> bool:
         """Return True if a browser with this mark has logged in to the account with its current password.
@@ -177,10 +177,10 @@ class Sessions:
         It expires after ``KNOWN_BROWSER_TIME``, or when the hash is replaced.
         """
         found = self._account(name)
-        made, _, mac = mark.rpartition(".")
-        if found is None or not compare_digest(_mac(found.password, made).encode(), encoded(mac)):
+        issued, _, mac = mark.rpartition(".")
+        if found is None or not compare_digest(_mac(found.password, issued).encode(), encoded(mac)):
             return False
-        made_at = datetime.fromtimestamp(int(made.partition(".")[0]), UTC)
+        made_at = datetime.fromtimestamp(int(issued.partition(".")[0]), UTC)
         return self._sources.now() < made_at + KNOWN_BROWSER_TIME
 
     def end(self, secret: str) -> None:
@@ -219,8 +219,8 @@ def unless_changed() -> Iterator[None]:
         raise WrongCredentials(str(error)) from error
 
 
-def _mac(password: str, made: str) -> str:
-    return mac_of(encoded(password), b"known browser\0" + encoded(made), "sha256").hex()
+def _mac(password: str, issued: str) -> str:
+    return mac_of(encoded(password), b"known browser\0" + encoded(issued), "sha256").hex()
 
 
 PREFIX: Final = "kaiten_"
@@ -303,7 +303,7 @@ class Tokens:
         with unless_changed():
             return secret, self._credentials.add_token(
                 new,
-                most=MAX_TOKENS,
+                max_tokens=MAX_TOKENS,
                 password=by.password if isinstance(by, StoredPassword) else None,
                 by=None if parent is None else parent.token.id,
                 entry=entry,

@@ -56,13 +56,13 @@ class HostAnalyst:
         """Analyse the rated game with the highest priority, if the host is idle. Raises StoreError."""
         if not self._idle():
             return
-        replay = self._store.analyses.wanted(ANALYST, VERSION, without=self.failed)
+        replay = self._store.analyses.next_replay(ANALYST, VERSION, without=self.failed)
         if replay is None:
             return
         game = str(msgspec.json.decode(replay)["game"])
         found = self._analyse(game, replay)
-        if found is not None and self._store.analyses.add(found) and (made := puzzle_in(found)) is not None:
-            self._store.puzzles.offer(game, made, merit(made), self._now().date())
+        if found is not None and self._store.analyses.add(found) and (puzzle := puzzle_in(found)) is not None:
+            self._store.puzzles.offer(game, puzzle, merit(puzzle), self._now().date())
 
     def analyse_person_game(self) -> None:
         """Analyse a person's game that has just ended. Raises StoreError."""

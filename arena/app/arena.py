@@ -176,7 +176,7 @@ class Arena:
                 expected=(DatabaseUnavailable,),
             ),
         ):
-            made = Coordinator(
+            coordinator = Coordinator(
                 name=self._install,
                 store=self.store,
                 workers=workers,
@@ -188,10 +188,10 @@ class Arena:
                 has_room=Disk(self._settings.data_dir, self._settings.least_free).has_room,
             )
             with (
-                self._monitoring.of(made),
-                nullcontext() if self._lock is None else self._lock.stopping(made.stop),
+                self._monitoring.of(coordinator),
+                nullcontext() if self._lock is None else self._lock.stopping(coordinator.stop),
             ):
-                yield made
+                yield coordinator
 
     def _has_room(self) -> bool:
         """Return True if a slot is free. Always True in a cluster, whose coordinator plays no matches."""

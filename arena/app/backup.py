@@ -31,11 +31,11 @@ def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) 
             uploads=uploads_of(settings),
             install=install_id(settings.data_dir),
         )
-        made = make(sources, file, utc_now(), say)
+        manifest = make(sources, file, utc_now(), say)
     if file.readable():
         say("verifying the backup")
         read_back(file)
-    return made
+    return manifest
 
 
 def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str], None]) -> BackupManifest:

@@ -166,7 +166,7 @@ class _Session:
     def _report_mistakes(self, played: Iterator[HomeResult]) -> Iterator[HomeResult]:
         for result in played:
             self._report.report_mistakes(result)
-            if self._report.hopeless:
+            if self._report.too_slow:
                 raise typer.Exit(EXIT_USAGE)
             yield result
 

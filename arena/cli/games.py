@@ -55,11 +55,11 @@ def challenge(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Play unrated games between your bot and others, and show their results."""
     with logged_in_site() as site:
-        wanted = {"opponents": opponents, "version": version, "deals": deals}
-        response = site.post(f"/bots/{part(bot)}/challenges", wanted)
-        asked = site.read(response, ChallengeSummary)
+        request = {"opponents": opponents, "version": version, "deals": deals}
+        response = site.post(f"/bots/{part(bot)}/challenges", request)
+        created = site.read(response, ChallengeSummary)
         if not no_follow:
-            response = _follow(site, asked)
+            response = _follow(site, created)
         known = site.read(response, ChallengeSummary)
         if as_json:
             print_json(response)
@@ -74,14 +74,14 @@ def challenge(  # noqa: PLR0913 - one argument per option
         raise typer.Exit(EXIT_FAILURE)
 
 
-def _follow(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
+def _follow(site: "SiteClient", created: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
     """Wait for a challenge to end, report its games, and return it."""
-    shown = f"progress: {_page(site, asked)}"
+    shown = f"progress: {_page(site, created)}"
     hint = f"The challenge continues; {shown}"
     response: Any = None
     try:
         say(shown)
-        for response in _poll(site, asked.id):
+        for response in _poll(site, created.id):
             for number, game in enumerate(site.read(response, ChallengeSummary).games, 1):
                 say(f"game {number}: {visible(_result(game))}")
     except KeyboardInterrupt:

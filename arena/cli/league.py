@@ -134,7 +134,7 @@ def _report_mistakes(played: Iterable[HomeResult], report: Report) -> Iterator[H
     for result in played:
         report.report_mistakes(result)
         yield result
-        if report.hopeless:
+        if report.too_slow:
             raise typer.Exit(EXIT_FAILURE)
 
 

@@ -105,7 +105,7 @@ def play(  # noqa: PLR0913 - one argument per option
                 if file is not None and result.replay is not None:
                     file.write(result.replay + b"\n")
                 report.add(result)
-                if report.hopeless:
+                if report.too_slow:
                     break
     except KeyboardInterrupt:
         unwritten = f"; {out} was not written" if out else ""
@@ -165,7 +165,7 @@ class Report:
         self.results: list[HomeResult] = []  # in order
         self.mistakes: list[dict[str, object]] = []
         self.faults = 0  # number of mistakes
-        self.hopeless = False  # whether to stop because a bot with a timeout was taken over
+        self.too_slow = False  # whether to stop because a bot with a timeout was taken over
 
     def add(self, result: HomeResult) -> None:
         """Add a game to the table, and report its mistakes."""
@@ -181,7 +181,7 @@ class Report:
                 late.add(mistake.bot)
         for seat, bot in zip(result.seats, result.game.bots, strict=True):
             if seat.is_taken_over and bot in late:
-                self.hopeless = True
+                self.too_slow = True
                 say(f"{self._names[bot]} was taken over after a timeout: stopping")
 
     def report_mistake(self, mistake: Mistake) -> None:

@@ -183,7 +183,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     transcript = _JsonTranscript() if as_json else _Transcript(names)
     try:
         with closing(LocalAddress(listen)) as address:
-            waiting = f"waiting for the program: start it with ARENA_REFEREE={address.dialled}"
+            waiting = f"waiting for the program: start it with ARENA_REFEREE={address.target}"
             asyncio.run(play(table, address, lambda: say(waiting), transcript.sent, transcript.received))
     except WrongAddress as error:
         fail(str(error))

@@ -141,10 +141,10 @@ def cluster_keys(
     from arena.app.folders import CannotStart, utc_now
 
     try:
-        made = make_cluster_keys(folder, names or ["scheduler", "coordinator", "worker"], utc_now())
+        created = make_cluster_keys(folder, names or ["scheduler", "coordinator", "worker"], utc_now())
     except CannotStart as error:
         fail(str(error))
-    for member in made:
+    for member in created:
         typer.echo(member)
     say(
         "copy each folder to its member and nowhere else; a member needs no other files. "

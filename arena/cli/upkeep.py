@@ -290,12 +290,14 @@ def backup(
     from arena.platform.settings import read_settings
 
     with _exit_on_backup_error(file), open_output(file, private=True) as target:
-        made = make_backup(read_settings(), target, say)
+        manifest = make_backup(read_settings(), target, say)
         is_read_back = target.readable()
     if is_read_back:
-        say(f"backup written and verified: {_summary(made)}")
+        say(f"backup written and verified: {_summary(manifest)}")
     else:
-        say(f"backup written: {_summary(made)}. It went to stdout, so it was not verified. Check the copy")
+        say(
+            f"backup written: {_summary(manifest)}. It went to stdout, so it was not verified. Check the copy"
+        )
 
 
 def restore(
@@ -306,8 +308,8 @@ def restore(
     from arena.platform.settings import read_settings
 
     with _exit_on_backup_error(str(file)):
-        made = restore_backup(read_settings(), file, operator_name(), say)
-    say(f"restored: {_summary(made)}")
+        manifest = restore_backup(read_settings(), file, operator_name(), say)
+    say(f"restored: {_summary(manifest)}")
 
 
 @contextmanager
@@ -327,17 +329,17 @@ def _exit_on_backup_error(file: str) -> Iterator[None]:
         fail(f"{error.filename or file}: {error.strerror or error}")
 
 
-def _summary(made: "BackupManifest") -> str:
+def _summary(manifest: "BackupManifest") -> str:
     """Summarise a backup's content."""
     from arena.ops.backup.archive import IMAGES, UPLOADS
 
     counts = (
-        (made.rows("bot"), "bots"),
-        (made.rows("game"), "rated games"),
-        (made.rows("account"), "accounts"),
-        (len(made.names(f"{IMAGES}/images")), "images"),
-        (len(made.names(UPLOADS)), "uploads waiting to be processed"),
+        (manifest.rows("bot"), "bots"),
+        (manifest.rows("game"), "rated games"),
+        (manifest.rows("account"), "accounts"),
+        (len(manifest.names(f"{IMAGES}/images")), "images"),
+        (len(manifest.names(UPLOADS)), "uploads waiting to be processed"),
     )
-    size = sum(part.size for part in made.parts.values()) / _MIB
+    size = sum(part.size for part in manifest.parts.values()) / _MIB
     held = ", ".join(f"{count} {what}" for count, what in counts)
-    return f"{held}, {size:.1f} MiB unpacked, as of {made.made:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{held}, {size:.1f} MiB unpacked, as of {manifest.made:%Y-%m-%d %H:%M:%S} UTC"

@@ -25,10 +25,10 @@ def create_user(
     """Create an account. The password is read from the terminal or standard input."""
     with operating() as operators:
         password = _new_password()
-        made = operators.create_user(
+        user = operators.create_user(
             operator_name(), name, password, Role.OPERATOR if operator else Role.USER
         )
-    typer.echo(f"{made.name} {made.role}")
+    typer.echo(f"{user.name} {user.role}")
 
 
 def reset_password(name: Name) -> None:
@@ -171,7 +171,7 @@ def _status(name: str) -> "UserStatus":
 
 def _print_quotas(status: "UserStatus") -> None:
     rows = [
-        (name.replace("_", " "), str(quota.most), "this account" if quota.own else "arena default")
+        (name.replace("_", " "), str(quota.limit), "this account" if quota.own else "arena default")
         for name, quota in status.quotas.items()
     ]
     print_table(("quota", "limit", "source"), rows, numbers=("limit",))
@@ -186,7 +186,7 @@ def _plain_status(status: "UserStatus") -> dict[str, object]:
         "created": status.account.created,
         "bots": [bot_document(bot) for bot in status.bots],
         "quotas": {
-            name: {"most": quota.most, "from": "account" if quota.own else "arena"}
+            name: {"limit": quota.limit, "from": "account" if quota.own else "arena"}
             for name, quota in status.quotas.items()
         },
         "submissions": status.submissions,

@@ -60,7 +60,7 @@ def unpacked(document: bytes) -> Analysis:
 class Analyses(Repository):
     """Analyses of rated games."""
 
-    def wanted(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
+    def next_replay(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
         """Return the replay of the game to analyse next, as JSON text, or None.
 
         Prefers remarkable games of the last few days to other recent games. Skips games that this version of
@@ -147,18 +147,18 @@ def remove(connection: Connection, games: Sequence[int] | Select[int]) -> None:
 def _costly_rows(connection: Connection, number: int, analysis: Analysis) -> Iterator[dict[str, object]]:
     seats = select(GameSeatRow.seat, GameSeatRow.version_id).where(GameSeatRow.game_number == number)
     versions = {row.seat: row.version_id for row in connection.execute(seats)}
-    for made in analysis.decisions:
-        if made.grade in COSTLY and not made.standin:
+    for decision in analysis.decisions:
+        if decision.grade in COSTLY and not decision.standin:
             yield {
                 "game_number": number,
-                "round": made.round,
-                "turn": made.turn,
-                "seat": made.seat,
-                "version_id": versions[made.seat],
-                "lost_chance": made.lost_chance,
-                "lost_points": made.lost_points,
-                "played": list(made.options[made.played].cards),
-                "best": list(made.options[0].cards),
+                "round": decision.round,
+                "turn": decision.turn,
+                "seat": decision.seat,
+                "version_id": versions[decision.seat],
+                "lost_chance": decision.lost_chance,
+                "lost_points": decision.lost_points,
+                "played": list(decision.options[decision.played].cards),
+                "best": list(decision.options[0].cards),
             }
 
 
@@ -170,13 +170,13 @@ class KnownPuzzle:
     game: str  # id
     number: int  # of the game
     replay: str  # of the game, as JSON text (`sushigo-replay/1`)
-    made: AnalysedDecision  # the decision; its options are the answer
+    decision: AnalysedDecision  # the decision; its options are the answer
 
 
 class Puzzles(Repository):
     """Puzzles of the day, except those whose game no longer has a replay or an analysis."""
 
-    def offer(self, game: str, made: AnalysedDecision, merit: float, today: date) -> None:
+    def offer(self, game: str, decision: AnalysedDecision, merit: float, today: date) -> None:
         """Use a decision as today's puzzle if there is none yet, or as tomorrow's if it is the best so far.
 
         Today's puzzle never changes. ``merit`` is the puzzle's quality. Does nothing if the game was removed.
@@ -193,9 +193,9 @@ class Puzzles(Repository):
             day = next((each for each in days if each not in merits), days[1])
             values = {
                 "game_number": number,
-                "round": made.round,
-                "turn": made.turn,
-                "seat": made.seat,
+                "round": decision.round,
+                "turn": decision.turn,
+                "seat": decision.seat,
                 "merit": merit,
             }
             if day not in merits:
@@ -228,7 +228,7 @@ class Puzzles(Repository):
         if row is None:
             return None
         place = (row.round, row.turn, row.seat)
-        made = next(
+        decision = next(
             each for each in unpacked(row.document).decisions if (each.round, each.turn, each.seat) == place
         )
-        return from_row(KnownPuzzle, row, made=made)
+        return from_row(KnownPuzzle, row, decision=decision)

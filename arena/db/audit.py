@@ -52,17 +52,17 @@ def last(connection: Connection, limit: int, account: str | None) -> tuple[Audit
 
     If ``account`` is given, return only entries by or about this account.
     """
-    wanted = select(Row.__table__)
+    query = select(Row.__table__)
     if account is not None:
-        wanted = wanted.where(or_(Row.who == account, Row.subject == f"account:{account}"))
-    rows = connection.execute(wanted.order_by(Row.number.desc()).limit(limit)).all()
+        query = query.where(or_(Row.who == account, Row.subject == f"account:{account}"))
+    rows = connection.execute(query.order_by(Row.number.desc()).limit(limit)).all()
     return tuple(AuditEntry(**row._asdict()) for row in reversed(rows))
 
 
 def rename(connection: Connection, name: str, pseudonym: str) -> None:
     """Replace an account's name with a pseudonym, and delete its addresses."""
-    its = or_(Row.who == name, Row.subject == f"account:{name}")
-    connection.execute(update(Row).where(its, Row.address.is_not(None)).values(address=""))
+    condition = or_(Row.who == name, Row.subject == f"account:{name}")
+    connection.execute(update(Row).where(condition, Row.address.is_not(None)).values(address=""))
     connection.execute(update(Row).where(Row.who == name).values(who=pseudonym))
     connection.execute(
         update(Row).where(Row.subject == f"account:{name}").values(subject=f"account:{pseudonym}")

@@ -155,8 +155,8 @@ class BotStates(Repository):
         rate: Rate = cache(update_ratings)
         with self._transactions.read() as connection:
             bot = _find(connection, name, disqualified=counts)
-            its = select(BotVersionRow.id).where(BotVersionRow.bot_id == bot.id)
-            versions = frozenset(connection.execute(its).scalars())
+            version_ids = select(BotVersionRow.id).where(BotVersionRow.bot_id == bot.id)
+            versions = frozenset(connection.execute(version_ids).scalars())
             before = ladder.disqualified(connection)
             barred = before - versions if counts else before | versions
             ladder.precompute_ratings(connection, barred, rate)
@@ -263,14 +263,14 @@ def _recent_takeovers(connection: Connection, version: int, since: datetime | No
 
     Games that ended before ``since`` are left out.
     """
-    wanted = last_games(version, BENCHING_WINDOW, GameSeatRow.taken_over, GameRow.ended)
-    rows = connection.execute(wanted).all()
+    query = last_games(version, BENCHING_WINDOW, GameSeatRow.taken_over, GameRow.ended)
+    rows = connection.execute(query).all()
     return [row.taken_over for row in reversed(rows) if since is None or row.ended > since]
 
 
 def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
     """Delete waiting matches that seat a bot or one of its open submissions."""
-    its = (
+    waiting = (
         select(MatchSeatRow.match_id)
         .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
         .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
@@ -279,6 +279,6 @@ def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
         .where(or_(BotVersionRow.bot_id == bot.id, SubmissionRow.bot == bot.name))
         .with_for_update(of=MatchRow)  # so that none of them starts in the meantime
     )
-    deleted = list(connection.execute(its).scalars())
+    deleted = list(connection.execute(waiting).scalars())
     connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(deleted)))
     connection.execute(delete(MatchRow).where(MatchRow.id.in_(deleted)))

@@ -139,32 +139,32 @@ class Bots(Repository):
 
         ``state`` and ``author`` (case-insensitive) narrow the list.
         """
-        wanted = _bots().order_by(BotRow.name).limit(limit)
+        query = _bots().order_by(BotRow.name).limit(limit)
         if after is not None:
-            wanted = wanted.where(BotRow.name > after)
+            query = query.where(BotRow.name > after)
         if state is not None:
-            wanted = wanted.where(BotRow.state == state)
+            query = query.where(BotRow.state == state)
         if author is not None:
             # SQLite's lower() changes only ASCII letters.
             same = func.lower(BotRow.author) == author.lower()
-            wanted = wanted.where(or_(BotRow.author == author, same))
+            query = query.where(or_(BotRow.author == author, same))
         with self._transactions.read() as connection:
-            return tuple(map(_known, connection.execute(wanted)))
+            return tuple(map(_known, connection.execute(query)))
 
     def against_people(self, limit: int) -> tuple[KnownBot, ...]:
         """Return the active bots that anyone may play against: house bots first, each group by name."""
-        wanted = (
+        query = (
             _bots()
             .where(BotRow.state == BotState.ACTIVE, BotRow.house | BotRow.open_to_people)
             .order_by(BotRow.house.desc(), BotRow.name)
             .limit(limit)
         )
         with self._transactions.read() as connection:
-            return tuple(map(_known, connection.execute(wanted)))
+            return tuple(map(_known, connection.execute(query)))
 
     def versions(self, name: str, before: int | None = None, limit: int = 50) -> tuple[KnownVersion, ...]:
         """Return a bot's versions with numbers below ``before``, newest first, or none for an unknown bot."""
-        wanted = (
+        query = (
             select(BotVersionRow.__table__, BotRow.playing, BotRow.house)
             .join(BotRow, BotRow.id == BotVersionRow.bot_id)
             .where(BotRow.name == name)
@@ -172,9 +172,9 @@ class Bots(Repository):
             .limit(limit)
         )
         if before is not None:
-            wanted = wanted.where(BotVersionRow.number < before)
+            query = query.where(BotVersionRow.number < before)
         with self._transactions.read() as connection:
-            rows = connection.execute(wanted).all()
+            rows = connection.execute(query).all()
             entries = ladder.load(connection, [row.id for row in rows])
         return tuple(
             from_row(

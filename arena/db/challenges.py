@@ -129,16 +129,16 @@ class Challenges(Repository):
 
     def newest(self, account: int, before: int | None = None, limit: int = 20) -> tuple[KnownChallenge, ...]:
         """Return an account's challenges with numbers below ``before``, newest first."""
-        wanted = (
+        query = (
             _challenges()
             .where(ChallengeRow.account_id == account)
             .order_by(ChallengeRow.number.desc())
             .limit(limit)
         )
         if before is not None:
-            wanted = wanted.where(ChallengeRow.number < before)
+            query = query.where(ChallengeRow.number < before)
         with self._transactions.read() as connection:
-            return _known(connection, connection.execute(wanted).all())
+            return _known(connection, connection.execute(query).all())
 
 
 def _until_next_allowed(connection: Connection, new: NewChallenge, too_many: int) -> timedelta | None:
@@ -190,14 +190,16 @@ def _open_count(connection: Connection, account: int) -> int:
 
 def is_open(connection: Connection, number: int | None) -> bool:
     """Return True if a match of a challenge is waiting or running; False if ``number`` is None."""
-    its = select(MatchRow.id).where(text(OPEN), MatchRow.challenge_number == number).limit(1)
-    return number is not None and connection.execute(its).scalar_one_or_none() is not None
+    open_matches = select(MatchRow.id).where(text(OPEN), MatchRow.challenge_number == number).limit(1)
+    return number is not None and connection.execute(open_matches).scalar_one_or_none() is not None
 
 
 def is_published(connection: Connection, number: int) -> bool:
     """Return True if a challenge's games are public: all matches are over, and at least one was played."""
-    its = select(UnratedGameRow.id).join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
-    played = connection.execute(its.where(MatchRow.challenge_number == number).limit(1)).scalar_one_or_none()
+    games = select(UnratedGameRow.id).join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
+    played = connection.execute(
+        games.where(MatchRow.challenge_number == number).limit(1)
+    ).scalar_one_or_none()
     return played is not None and not is_open(connection, number)
 
 

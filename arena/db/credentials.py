@@ -127,10 +127,10 @@ class Credentials(Repository):
 
     def sessions(self, account: int) -> tuple[OpenSession, ...]:
         """Return an account's sessions, most recently used first."""
-        wanted = select(SessionRow.__table__).where(SessionRow.account_id == account)
+        query = select(SessionRow.__table__).where(SessionRow.account_id == account)
         with self._transactions.read() as connection:
             owner = _owner(connection, account)
-            rows = connection.execute(wanted.order_by(SessionRow.seen.desc(), SessionRow.id))
+            rows = connection.execute(query.order_by(SessionRow.seen.desc(), SessionRow.id))
             return tuple(from_row(OpenSession, row, account=owner) for row in rows)
 
     def session_seen(self, session: int, at: datetime) -> None:
@@ -161,7 +161,7 @@ class Credentials(Repository):
         self,
         new: NewApiToken,
         *,
-        most: int,
+        max_tokens: int,
         password: str | None = None,
         by: int | None = None,
         entry: NewAuditEntry | None = None,
@@ -174,8 +174,8 @@ class Credentials(Repository):
         with self._transactions.write() as connection:
             lock_account(connection, new.account, password)
             if by is not None:
-                its = select(ApiTokenRow.id).where(ApiTokenRow.id == by, ApiTokenRow.revoked.is_(None))
-                if connection.execute(its.with_for_update()).one_or_none() is None:
+                query = select(ApiTokenRow.id).where(ApiTokenRow.id == by, ApiTokenRow.revoked.is_(None))
+                if connection.execute(query.with_for_update()).one_or_none() is None:
                     raise CredentialsChanged("the token has just been revoked: use another one")
             working = count(
                 connection,
@@ -184,9 +184,9 @@ class Credentials(Repository):
                 ApiTokenRow.revoked.is_(None),
                 ApiTokenRow.expires > new.created,
             )
-            if working >= most:
+            if working >= max_tokens:
                 raise TooManyTokens(
-                    f"the account has {working} valid tokens, and the limit is {most}: revoke one first"
+                    f"the account has {working} valid tokens, and the limit is {max_tokens}: revoke one first"
                 )
             values = asdict(new)
             values["account_id"] = values.pop("account")
@@ -212,8 +212,8 @@ class Credentials(Repository):
     def tokens(self, account: int) -> tuple[KnownToken, ...]:
         """Return an account's tokens, newest first, including the newest invalid ones."""
         with self._transactions.read() as connection:
-            wanted = select(ApiTokenRow.__table__).where(ApiTokenRow.account_id == account)
-            rows = connection.execute(wanted.order_by(ApiTokenRow.id.desc()))
+            query = select(ApiTokenRow.__table__).where(ApiTokenRow.account_id == account)
+            rows = connection.execute(query.order_by(ApiTokenRow.id.desc()))
             return tuple(from_row(KnownToken, row) for row in rows)
 
     def token_used(self, token: int, at: datetime) -> None:
@@ -244,8 +244,8 @@ def lock_account(connection: Connection, account: int, password: str | None) -> 
 
     Raises CredentialsChanged if ``password`` is not its hash.
     """
-    its = select(AccountRow.password).where(AccountRow.id == account).with_for_update()
-    stored = connection.execute(its).scalar_one()
+    query = select(AccountRow.password).where(AccountRow.id == account).with_for_update()
+    stored = connection.execute(query).scalar_one()
     if password is not None and stored != password:
         raise CredentialsChanged("the password has just been changed: use the new one")
 

@@ -348,13 +348,13 @@ def _create_as_folder_owner(file: Path) -> None:
     if os.geteuid() != 0 or owner.st_uid == 0 or file.exists():
         return
     try:
-        made = os.open(file, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileExistsError:  # another process was first
         return
     try:
-        os.fchown(made, owner.st_uid, owner.st_gid)
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
     finally:
-        os.close(made)
+        os.close(descriptor)
 
 
 def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

@@ -280,14 +280,14 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
     with closing(Database(url)) as database, _as_value_error(), database.migrate() as connection:
         _check_no_tables(connection, database.url)
         upgrade(connection, revision)
-        made = MetaData()
-        made.reflect(connection, only=lambda name, _: name != VERSION_TABLE)
-        if tables.keys() != made.tables.keys():
+        metadata = MetaData()
+        metadata.reflect(connection, only=lambda name, _: name != VERSION_TABLE)
+        if tables.keys() != metadata.tables.keys():
             raise ValueError(f"the tables differ from those of revision {revision}")
-        for table in reversed(made.sorted_tables):
+        for table in reversed(metadata.sorted_tables):
             connection.execute(table.delete())  # the migrations write a few rows themselves
-        with _deferred_references(connection, made):
-            for table in made.sorted_tables:
+        with _deferred_references(connection, metadata):
+            for table in metadata.sorted_tables:
                 _fill_table(connection, table, tables[table.name])
         upgrade(connection)
         discard_deals(connection)
@@ -296,9 +296,9 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 
 @contextmanager
-def _deferred_references(connection: Connection, made: MetaData) -> Iterator[None]:
+def _deferred_references(connection: Connection, metadata: MetaData) -> Iterator[None]:
     """Check foreign keys only after the last row. On PostgreSQL, checking each row would double the time."""
-    keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
+    keys = [key for table in metadata.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []
     for key in keys:

@@ -106,7 +106,7 @@ class Meetings:
         # The rows are sorted, so that two transactions can't deadlock.
         add(connection, MeetingRow, self._rows())
 
-    def put(self, connection: Connection) -> int:
+    def replace(self, connection: Connection) -> int:
         """Replace the stored counts, and return how many rows differed."""
         return _replace_by(connection, MeetingRow, "bot_id", self._rows())
 
@@ -119,10 +119,10 @@ class Meetings:
 
 def bots_of(connection: Connection, versions: Iterable[int] | None = None) -> dict[int, int]:
     """Return the bot ids of versions, or of all versions by default, keyed by version id."""
-    wanted = select(BotVersionRow.id, BotVersionRow.bot_id)
+    query = select(BotVersionRow.id, BotVersionRow.bot_id)
     if versions is not None:
-        wanted = wanted.where(BotVersionRow.id.in_(list(versions)))
-    return {row.id: row.bot_id for row in connection.execute(wanted)}
+        query = query.where(BotVersionRow.id.in_(list(versions)))
+    return {row.id: row.bot_id for row in connection.execute(query)}
 
 
 class RatingHistory:
@@ -160,7 +160,7 @@ class RatingHistory:
         if rows := self._rows():
             connection.execute(insert(RatingPointRow), rows)
 
-    def put(self, connection: Connection) -> int:
+    def replace(self, connection: Connection) -> int:
         """Replace the stored points, and return how many rows differed."""
         return _replace_by(connection, RatingPointRow, "version_id", self._rows())
 
@@ -168,7 +168,7 @@ class RatingHistory:
         return [row for kept in self._kept.values() for row in kept.values()]
 
 
-def of_versions(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
+def rating_curves(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
     """Return the stored rating curves of versions for one number of players, oldest point first."""
     rows = connection.execute(
         select(RatingPointRow.__table__)
@@ -203,7 +203,7 @@ class LoggedEvent:
 
 def counted_points(points: Sequence[int], taken_over: Sequence[bool]) -> tuple[int | None, ...]:
     """Return the points per seat, None after a take-over."""
-    return tuple(None if taken else made for made, taken in zip(points, taken_over, strict=True))
+    return tuple(None if taken else count for count, taken in zip(points, taken_over, strict=True))
 
 
 class Highlights:
@@ -227,14 +227,14 @@ class Highlights:
         if not self._days:
             return
         rows: list[Row] = []
-        its = HighlightRow.day.in_(list(self._days))
-        stored = connection.execute(select(HighlightRow.__table__).where(its)).all()
+        condition = HighlightRow.day.in_(list(self._days))
+        stored = connection.execute(select(HighlightRow.__table__).where(condition)).all()
         for day, found in self._days.items():
             known = [_highlight(row) for row in stored if row.day == day]
             rows += _rows(day, best((*known, *found)))
         _replace(connection, HighlightRow, stored, rows)
 
-    def put(self, connection: Connection) -> int:
+    def replace(self, connection: Connection) -> int:
         """Replace the stored highlights, and return how many rows differed."""
         rows = [row for day, found in self._days.items() for row in _rows(day, found)]
         return replace(connection, HighlightRow, rows)
@@ -242,20 +242,20 @@ class Highlights:
 
 def newest(connection: Connection, days: int) -> tuple[Highlight, ...]:
     """Return the highlights of the last ``days`` days that have any."""
-    wanted = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(days)
-    its = HighlightRow.day.in_(connection.execute(wanted).scalars().all())
-    return best(map(_highlight, connection.execute(select(HighlightRow.__table__).where(its))))
+    query = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(days)
+    condition = HighlightRow.day.in_(connection.execute(query).scalars().all())
+    return best(map(_highlight, connection.execute(select(HighlightRow.__table__).where(condition))))
 
 
 def upset_since(connection: Connection, moment: datetime) -> tuple[Highlight, ...]:
     """Return the biggest upset among games that ended after ``moment``, or an empty tuple."""
-    wanted = (
+    query = (
         select(HighlightRow.__table__)
         .join(GameRow, GameRow.number == HighlightRow.game_number)
         .where(HighlightRow.kind == HighlightKind.UPSET, GameRow.ended > moment)
         .order_by(HighlightRow.value, HighlightRow.game_number.desc())
     )
-    return tuple(map(_highlight, connection.execute(wanted.limit(1))))
+    return tuple(map(_highlight, connection.execute(query.limit(1))))
 
 
 def _rows(day: int, found: Iterable[Highlight]) -> list[Row]:

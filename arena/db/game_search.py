@@ -89,7 +89,7 @@ _VALUES: Final = {
 """Sort keys, smallest first: an aggregate of a game's seats or, for ``UPSET``, of its highlights."""
 
 
-def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | None) -> tuple[range, bool]:
+def numbers_to_search(connection: Connection, criteria: GameFilter, before: int | None) -> tuple[range, bool]:
     """Return the numbers of the games to search, and whether older games may match too.
 
     They are the highest ``WINDOW`` numbers that are below ``before`` and within the days of the filter.
@@ -98,9 +98,9 @@ def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | 
     if before is not None:
         end = min(end, before)
     # Games are numbered in the order in which they ended, unless the clock was set back.
-    if wanted.until is not None and wanted.until < date.max:
-        end = min(end, _first_since(connection, _midnight(wanted.until + timedelta(days=1))) or end)
-    first = 1 if wanted.since is None else _first_since(connection, _midnight(wanted.since)) or end
+    if criteria.until is not None and criteria.until < date.max:
+        end = min(end, _first_since(connection, _midnight(criteria.until + timedelta(days=1))) or end)
+    first = 1 if criteria.since is None else _first_since(connection, _midnight(criteria.since)) or end
     start = max(first, end - WINDOW)
     return range(start, end), start > first
 
@@ -115,15 +115,15 @@ def _first_since(connection: Connection, moment: datetime) -> int | None:
     return connection.execute(found.order_by(GameRow.ended, GameRow.number).limit(1)).scalar_one_or_none()
 
 
-def newest_of(connection: Connection, wanted: GameFilter, searched: range, limit: int) -> tuple[int, ...]:
+def newest_of(connection: Connection, criteria: GameFilter, searched: range, limit: int) -> tuple[int, ...]:
     """Return the numbers of at most ``limit`` searched games that match, newest first."""
-    found = select(GameRow.number).where(*_matching(connection, wanted, searched))
+    found = select(GameRow.number).where(*_matching(connection, criteria, searched))
     return tuple(connection.execute(found.order_by(GameRow.number.desc()).limit(limit)).scalars())
 
 
 def positions_of(  # noqa: PLR0913 - the parts of a search
     connection: Connection,
-    wanted: GameFilter,
+    criteria: GameFilter,
     order: GameOrder,
     searched: range,
     limit: int,
@@ -146,7 +146,7 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
     ranked = (
         select(GameRow.number, value.label("value"))
         .join(rows, of_game)
-        .where(*_matching(connection, wanted, searched))
+        .where(*_matching(connection, criteria, searched))
         .group_by(GameRow.number)
         .having(value < 0 if order is GameOrder.COMEBACK else value.is_not(None))
         .order_by(value, GameRow.number.desc())
@@ -180,30 +180,30 @@ def upset_chances(connection: Connection, numbers: Collection[int]) -> dict[int,
     return {row.game_number: row.chance for row in found}
 
 
-def _matching(connection: Connection, wanted: GameFilter, searched: range) -> list[ColumnElement[bool]]:
+def _matching(connection: Connection, criteria: GameFilter, searched: range) -> list[ColumnElement[bool]]:
     conditions = [GameRow.number >= searched.start, GameRow.number < searched.stop]
-    if wanted.bot is not None:
-        conditions.append(_played_by(connection, BotRow.name == wanted.bot))
-    if wanted.author is not None:
-        same = or_(BotRow.author == wanted.author, func.lower(BotRow.author) == wanted.author.lower())
+    if criteria.bot is not None:
+        conditions.append(_played_by(connection, BotRow.name == criteria.bot))
+    if criteria.author is not None:
+        same = or_(BotRow.author == criteria.author, func.lower(BotRow.author) == criteria.author.lower())
         conditions.append(_played_by(connection, same))
-    if wanted.players is not None:
-        conditions.append(GameRow.players == wanted.players)
-    if wanted.points is not None:
-        conditions.append(_of_game(_BEST) >= wanted.points)
-    if wanted.margin is not None:
-        conditions.append(_of_game(_MARGIN) <= wanted.margin)
-    if wanted.faults is not None:
+    if criteria.players is not None:
+        conditions.append(GameRow.players == criteria.players)
+    if criteria.points is not None:
+        conditions.append(_of_game(_BEST) >= criteria.points)
+    if criteria.margin is not None:
+        conditions.append(_of_game(_MARGIN) <= criteria.margin)
+    if criteria.faults is not None:
         faulty = (
             exists()
             .where(_same_game(), or_(GameSeatRow.faults > 0, GameSeatRow.taken_over))
             .correlate(GameRow)
         )
-        conditions.append(faulty if wanted.faults else ~faulty)
-    if wanted.since is not None:
-        conditions.append(GameRow.ended >= _midnight(wanted.since))
-    if wanted.until is not None and wanted.until < date.max:
-        conditions.append(GameRow.ended < _midnight(wanted.until + timedelta(days=1)))
+        conditions.append(faulty if criteria.faults else ~faulty)
+    if criteria.since is not None:
+        conditions.append(GameRow.ended >= _midnight(criteria.since))
+    if criteria.until is not None and criteria.until < date.max:
+        conditions.append(GameRow.ended < _midnight(criteria.until + timedelta(days=1)))
     return conditions
 
 

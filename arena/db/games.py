@@ -155,17 +155,17 @@ class GameRepository(Repository):
         ``bot`` limits them to a bot, and ``version`` to one of its versions.
         """
         with self._transactions.read() as connection:
-            wanted = _games().order_by(GameRow.number.desc()).limit(limit)
+            query = _games().order_by(GameRow.number.desc()).limit(limit)
             if before is not None:
-                wanted = wanted.where(GameRow.number < before)
+                query = query.where(GameRow.number < before)
             if bot is not None:
-                its = seats_of(connection, bot, limit, version=version, before=before)
-                wanted = wanted.where(GameRow.number.in_([seat.game_number for seat in its]))
-            return _summaries(connection, connection.execute(wanted).all())
+                seats = seats_of(connection, bot, limit, version=version, before=before)
+                query = query.where(GameRow.number.in_([seat.game_number for seat in seats]))
+            return _summaries(connection, connection.execute(query).all())
 
     def search(
         self,
-        wanted: GameFilter,
+        criteria: GameFilter,
         order: GameOrder,
         before: int | None,
         limit: int,
@@ -177,12 +177,12 @@ class GameRepository(Repository):
         ``after`` are skipped.
         """
         with self._transactions.read() as connection:
-            searched, older = numbers_to_search(connection, wanted, before)
+            searched, older = numbers_to_search(connection, criteria, before)
             positions: tuple[Position, ...] = ()
             if order is GameOrder.NEWEST:
-                numbers = newest_of(connection, wanted, searched, limit)
+                numbers = newest_of(connection, criteria, searched, limit)
             else:
-                positions = positions_of(connection, wanted, order, searched, limit, after=after)
+                positions = positions_of(connection, criteria, order, searched, limit, after=after)
                 numbers = tuple(each.number for each in positions)
             found = by_number(connection, numbers)
             return SearchedGames(
@@ -288,22 +288,22 @@ def seats_of(  # noqa: PLR0913 - one argument per filter
     )
     if version is not None:
         versions = versions.where(BotVersionRow.number == version)
-    wanted = (
+    seats = (
         select(GameSeatRow.__table__, BotVersionRow.number.label("version"))
         .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
         .order_by(GameSeatRow.game_number.desc())
         .limit(limit)
     )
     if before is not None:
-        wanted = wanted.where(GameSeatRow.game_number < before)
+        seats = seats.where(GameSeatRow.game_number < before)
     if faulty:
-        wanted = wanted.where(text(f"({FAULTY})"))
+        seats = seats.where(text(f"({FAULTY})"))
     found: list[Row[Any]] = []
     for id_ in connection.execute(versions).scalars().all():
-        its = wanted.where(GameSeatRow.version_id == id_)
+        query = seats.where(GameSeatRow.version_id == id_)
         if len(found) == limit:  # older games can't be among the newest
-            its = its.where(GameSeatRow.game_number > found[-1].game_number)
-        found = sorted([*found, *connection.execute(its)], key=lambda row: row.game_number, reverse=True)[
+            query = query.where(GameSeatRow.game_number > found[-1].game_number)
+        found = sorted([*found, *connection.execute(query)], key=lambda row: row.game_number, reverse=True)[
             :limit
         ]
     return found

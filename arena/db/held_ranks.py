@@ -59,9 +59,9 @@ class HeldRanks(Repository):
 
     def lost(self, bot: str) -> News | None:
         """Return the news about the rank that a bot last lost, or None."""
-        its = select(HeldRankRow.__table__).join(BotRow, BotRow.id == HeldRankRow.bot_id)
+        query = select(HeldRankRow.__table__).join(BotRow, BotRow.id == HeldRankRow.bot_id)
         with self._transactions.read() as connection:
-            row = connection.execute(its.where(BotRow.name == bot)).one_or_none()
+            row = connection.execute(query.where(BotRow.name == bot)).one_or_none()
         if row is None or row.lost_at is None:
             return None
         return overtaken(bot, row.lost_to, row.lost, row.lost_at)

@@ -82,7 +82,7 @@ class RecordedGame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedGames:
+class BotGameFilter:
     """A filter for a bot's games; None matches any."""
 
     version: int | None = None  # the bot's version number
@@ -96,7 +96,7 @@ class WantedGames:
     @property
     def all(self) -> bool:
         """True if the filter sets nothing except the version."""
-        return self == WantedGames(version=self.version)
+        return self == BotGameFilter(version=self.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class Histories(Repository):
     def meetings(self, bots: Sequence[str]) -> dict[tuple[str, str], Meeting]:
         """Return the records of these bots against each other, by name. Pairs that never met are left out."""
         own, other = aliased(BotRow), aliased(BotRow)
-        wanted = (
+        query = (
             select(own.name, other.name, MeetingRow.games, MeetingRow.ahead, MeetingRow.tied)
             .select_from(MeetingRow)
             .join(own, own.id == MeetingRow.bot_id)
@@ -150,7 +150,7 @@ class Histories(Repository):
             .where(own.name.in_(bots), other.name.in_(bots))
         )
         with self._transactions.read() as connection:
-            rows = connection.execute(wanted).all()
+            rows = connection.execute(query).all()
         return {(row[0], row[1]): Meeting(games=row[2], ahead=row[3], tied=row[4]) for row in rows}
 
     def curve(self, bot: str, players: int = OVERALL, versions: int = 20) -> tuple[VersionCurve, ...]:
@@ -164,32 +164,39 @@ class Histories(Repository):
                 .limit(versions)
             ).all()
             ids = [version.id for version in newest]
-            kept = fold.of_versions(connection, ids, players)
+            kept = fold.rating_curves(connection, ids, players)
             now = ladder.load(connection, ids)
             curves: list[VersionCurve] = []
             for version in reversed(newest):
-                its = [
+                points = [
                     from_row(CurvePoint, row, rating=Rating(row.mean, row.deviation))
                     for row in kept.get(version.id, [])
                 ]
                 entry = now[version.id, players]
-                if not its or its[-1].games != entry.games:
-                    its.append(CurvePoint(games=entry.games, ended=entry.last_played, rating=entry.rating))
+                if not points or points[-1].games != entry.games:
+                    points.append(CurvePoint(games=entry.games, ended=entry.last_played, rating=entry.rating))
                 curves.append(
-                    VersionCurve(version=version.number, created=version.created, points=tuple(its))
+                    VersionCurve(version=version.number, created=version.created, points=tuple(points))
                 )
             return tuple(curves)
 
-    def games(self, bot: str, wanted: WantedGames, before: int | None = None, limit: int = 20) -> FoundGames:
+    def games(
+        self, bot: str, criteria: BotGameFilter, before: int | None = None, limit: int = 20
+    ) -> FoundGames:
         """Return a page of a bot's games with numbers below ``before``, newest first."""
         with self._transactions.read() as connection:
-            max_rows = limit + 1 if wanted.all else MAX_SEARCHED
+            max_rows = limit + 1 if criteria.all else MAX_SEARCHED
             rows = games.seats_of(
-                connection, bot, max_rows, version=wanted.version, before=before, faulty=wanted.faulty is True
+                connection,
+                bot,
+                max_rows,
+                version=criteria.version,
+                before=before,
+                faulty=criteria.faulty is True,
             )
             numbers: list[int] = []
             for number in _matching_numbers(
-                connection, [row for row in rows if _matches(row, wanted)], wanted
+                connection, [row for row in rows if _matches(row, criteria)], criteria
             ):
                 numbers.append(number)
                 if len(numbers) > limit:
@@ -238,35 +245,37 @@ class Histories(Repository):
             )
 
 
-def _matches(row: Row[Any], wanted: WantedGames) -> bool:
+def _matches(row: Row[Any], criteria: BotGameFilter) -> bool:
     """Return True if the bot's own seat matches the filter."""
     return (
-        wanted.place in {None, row.place}
-        and (wanted.low is None or row.points >= wanted.low)
-        and (wanted.high is None or row.points <= wanted.high)
-        and wanted.faulty in {None, ladder.is_faulty(row.faults, taken_over=row.taken_over)}
+        criteria.place in {None, row.place}
+        and (criteria.low is None or row.points >= criteria.low)
+        and (criteria.high is None or row.points <= criteria.high)
+        and criteria.faulty in {None, ladder.is_faulty(row.faults, taken_over=row.taken_over)}
     )
 
 
-def _matching_numbers(connection: Connection, rows: Sequence[Row[Any]], wanted: WantedGames) -> Iterator[int]:
+def _matching_numbers(
+    connection: Connection, rows: Sequence[Row[Any]], criteria: BotGameFilter
+) -> Iterator[int]:
     """Yield the numbers of the games that also match the filter's ``players`` and ``opponent``."""
     for first in range(0, len(rows), _BATCH):
         numbers = [row.game_number for row in rows[first : first + _BATCH]]
-        if wanted.players is not None or wanted.opponent is not None:
-            fitting = frozenset(connection.execute(_matching_games(numbers, wanted)).scalars())
+        if criteria.players is not None or criteria.opponent is not None:
+            fitting = frozenset(connection.execute(_matching_games(numbers, criteria)).scalars())
             numbers = [number for number in numbers if number in fitting]
         yield from numbers
 
 
-def _matching_games(numbers: Sequence[int], wanted: WantedGames) -> Any:  # noqa: ANN401 - a statement
+def _matching_games(numbers: Sequence[int], criteria: BotGameFilter) -> Any:  # noqa: ANN401 - a statement
     found = select(GameRow.number).where(GameRow.number.in_(numbers))
-    if wanted.players is not None:
-        found = found.where(GameRow.players == wanted.players)
-    if wanted.opponent is not None:
+    if criteria.players is not None:
+        found = found.where(GameRow.players == criteria.players)
+    if criteria.opponent is not None:
         found = (
             found.join(GameSeatRow, GameSeatRow.game_number == GameRow.number)
             .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
             .join(BotRow, BotRow.id == BotVersionRow.bot_id)
-            .where(BotRow.name == wanted.opponent)
+            .where(BotRow.name == criteria.opponent)
         )
     return found

@@ -67,7 +67,7 @@ class LadderRepository(Repository):
             row = connection.execute(select(LadderRow.paused, LadderRow.paused_changed)).one()
         return row.paused_changed and ladder_changed(paused=row.paused, at=row.paused_changed)
 
-    def change(self, wanted: LadderChange, entry: NewAuditEntry) -> bool:
+    def change(self, change: LadderChange, entry: NewAuditEntry) -> bool:
         """Change the ladder's settings for future matches, and notify authors of a pause or its end.
 
         Return False, and write no audit entry, if the ladder already has these settings. Raises ValueError if
@@ -76,7 +76,7 @@ class LadderRepository(Repository):
         with self._transactions.write() as connection:
             lock(connection)
             before = settings(connection)
-            after = before.changed(wanted.named())
+            after = before.changed(change.named())
             if after == before:
                 return False
             connection.execute(
@@ -166,18 +166,18 @@ def append(
     put(connection, RatingRow, [_rating_row(key, fold.entries[key]) for key in sorted(touched)])
     for kept in (fold.highlights, fold.points, fold.meetings):
         kept.add(connection)
-    its = select(BotVersionRow.bot_id).where(BotVersionRow.id.in_({version for version, _ in touched}))
-    mark_changed(connection, BotRow.id.in_(its), events=log[-1].number, games=games)
+    bot_ids = select(BotVersionRow.bot_id).where(BotVersionRow.id.in_({version for version, _ in touched}))
+    mark_changed(connection, BotRow.id.in_(bot_ids), events=log[-1].number, games=games)
 
 
 def disqualified(connection: Connection) -> frozenset[int]:
     """Return the version ids of disqualified bots, whose games don't count."""
-    wanted = (
+    query = (
         select(BotVersionRow.id)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
         .where(BotRow.state == BotState.DISQUALIFIED)
     )
-    return frozenset(connection.execute(wanted).scalars())
+    return frozenset(connection.execute(query).scalars())
 
 
 def load(connection: Connection, versions: Iterable[int]) -> dict[Key, Entry]:
@@ -271,7 +271,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
         others += replace(connection, RatingChangeRow, rows, within)
     rows = [_rating_row(key, entry) for key, entry in fold.entries.items()]
     ratings = replace(connection, RatingRow, rows)
-    others += sum(kept.put(connection) for kept in (fold.highlights, fold.points, fold.meetings))
+    others += sum(kept.replace(connection) for kept in (fold.highlights, fold.points, fold.meetings))
     if ratings + others:
         mark_changed(connection, true())
     return Rebuilt(events=numbers.events, differing=ratings + others, ratings=ratings)

@@ -111,17 +111,19 @@ class Leases:
         at: datetime,
         runtime: RuntimeName,
         *,
-        most: int | None = None,
+        max_seats: int | None = None,
         house_only: bool = False,
         without: Collection[str] = (),
     ) -> Claim | None:
         """Claim the next match for this runtime, or return None if no match is waiting.
 
-        ``most`` limits its seats; ``house_only`` skips matches with third-party bots; ``without`` skips
+        ``max_seats`` limits its seats; ``house_only`` skips matches with third-party bots; ``without`` skips
         matches by id.
         """
         with self._write() as connection:
-            match = queue.next_of(connection, runtime, most=most, house_only=house_only, without=without)
+            match = queue.next_of(
+                connection, runtime, max_seats=max_seats, house_only=house_only, without=without
+            )
             if match is None:
                 return None
             row = connection.execute(

@@ -108,7 +108,7 @@ def clear(connection: Connection) -> None:
 def _watched_match(connection: Connection, row: Row[*tuple[Any, ...]], game: int | None) -> WatchedMatch:
     running = row.state == MatchState.RUNNING
     shown = _shown_games(connection, row.match, row.attempt) if running else ()
-    wanted = shown[-1][0] if shown and game is None else game
+    number = shown[-1][0] if shown and game is None else game
     part_of, account = _part_of(connection, row)
     published = row.state == MatchState.DONE and not challenges.is_open(connection, row.challenge_number)
     return from_row(
@@ -117,7 +117,7 @@ def _watched_match(connection: Connection, row: Row[*tuple[Any, ...]], game: int
         part_of=part_of,
         account=account,
         shown=shown,
-        game=_game(connection, row, wanted) if running else None,
+        game=_game(connection, row, number) if running else None,
         published=published,
         played=_published_games(connection, row.match) if published else (),
     )
@@ -126,12 +126,12 @@ def _watched_match(connection: Connection, row: Row[*tuple[Any, ...]], game: int
 def _part_of(connection: Connection, match: Row[*tuple[Any, ...]]) -> tuple[str | None, int | None]:
     """Return the id and account of a match's challenge or submission."""
     if match.kind == MatchKind.CHALLENGE:
-        asked = connection.execute(
+        row = connection.execute(
             select(ChallengeRow.id, ChallengeRow.account_id).where(
                 ChallengeRow.number == match.challenge_number
             )
         ).one()
-        return asked.id, asked.account_id
+        return row.id, row.account_id
     if match.kind == MatchKind.QUALIFICATION:
         sent = connection.execute(
             select(SubmissionRow.id, SubmissionRow.account_id)

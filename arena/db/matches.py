@@ -304,9 +304,7 @@ def participants(
 ) -> dict[str, tuple[tuple[str, int | None], ...]]:
     """Return each match's participants as (bot, version); version is None for a submission."""
     found: dict[str, list[tuple[str, int | None]]] = {match: [] for match in matches}
-    wanted = seated(MatchSeatRow.match_id, BOT, BotVersionRow.number).where(
-        MatchSeatRow.match_id.in_(matches)
-    )
-    for seat in connection.execute(wanted):
+    query = seated(MatchSeatRow.match_id, BOT, BotVersionRow.number).where(MatchSeatRow.match_id.in_(matches))
+    for seat in connection.execute(query):
         found[seat.match_id].append((seat.bot, seat.number))
     return {match: tuple(seats) for match, seats in found.items()}

@@ -76,8 +76,8 @@ def is_too_old(revision: str) -> bool:
 
 
 def _revision(connection: Connection) -> str | None:
-    asked = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
-    return connection.execute(asked).scalar_one_or_none()
+    query = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
+    return connection.execute(query).scalar_one_or_none()
 
 
 def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: bool) -> None:

@@ -61,7 +61,7 @@ class RateLimit:
     """A rate limit for an action."""
 
     key: str  # a hash of the action, its subject and the client; 64 characters
-    most: int  # attempts per window
+    max_attempts: int  # attempts per window
     window: timedelta  # starts with the first attempt
 
 
@@ -293,10 +293,10 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
     )
     # Bots that an operator added for this author have the name but no account.
     by_name = BotRow.account_id.is_(None) & ~BotRow.house & (func.lower(BotRow.author) == name.lower())
-    its = or_(BotRow.account_id == account, by_name)
-    bots = connection.execute(select(BotRow.id, BotRow.author).where(its)).all()
-    ladder.mark_changed(connection, its)
-    connection.execute(update(BotRow).where(its).values(author=pseudonym))
+    condition = or_(BotRow.account_id == account, by_name)
+    bots = connection.execute(select(BotRow.id, BotRow.author).where(condition)).all()
+    ladder.mark_changed(connection, condition)
+    connection.execute(update(BotRow).where(condition).values(author=pseudonym))
     connection.execute(
         update(BotRow)
         .where(BotRow.account_id == account, BotRow.state != BotState.DISQUALIFIED)
@@ -310,8 +310,8 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
 
 
 def _rename_in_replays(connection: Connection, bots: list[int], author: str, pseudonym: str) -> None:
-    its = select(BotVersionRow.id).where(BotVersionRow.bot_id.in_(bots))
-    games = select(GameSeatRow.game_number).where(GameSeatRow.version_id.in_(its))
+    version_ids = select(BotVersionRow.id).where(BotVersionRow.bot_id.in_(bots))
+    games = select(GameSeatRow.game_number).where(GameSeatRow.version_id.in_(version_ids))
     connection.execute(
         update(GameRow)
         .where(GameRow.number.in_(games))
@@ -321,7 +321,7 @@ def _rename_in_replays(connection: Connection, bots: list[int], author: str, pse
         select(MatchSeatRow.match_id)
         .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
         .join(ChallengeRow, ChallengeRow.number == MatchRow.challenge_number)
-        .where(MatchSeatRow.version_id.in_(its))
+        .where(MatchSeatRow.version_id.in_(version_ids))
     )
     connection.execute(
         update(UnratedGameRow)
@@ -343,9 +343,9 @@ def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> R
         },
     ).returning(table.c.number, table.c.ends)
     row = connection.execute(counted).one()
-    if row.number <= limit.most:
+    if row.number <= limit.max_attempts:
         return None
-    return RateLimitExceeded(limit=limit, wait=row.ends - now, is_first=row.number == limit.most + 1)
+    return RateLimitExceeded(limit=limit, wait=row.ends - now, is_first=row.number == limit.max_attempts + 1)
 
 
 def _delete_old_counters(connection: Connection, now: datetime) -> None:

@@ -287,14 +287,14 @@ def _ending_values(state: PersonGameState, at: datetime) -> dict[str, object]:
 def _known(
     connection: Connection, rows: Sequence[Row[*tuple[object, ...]]], before: int = 0
 ) -> tuple[PersonGame, ...]:
-    wanted = (
+    query = (
         select(BotVersionRow.id, BotVersionRow.number.label("version"), BotVersionRow.source)
         .add_columns(BotRow.name.label("bot"), BotRow.author, BotRow.house)
         .add_columns(BotVersionRow.gone.is_(None).label("available"))
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
         .where(BotVersionRow.id.in_({version for row in rows for version in row.opponents}))
     )
-    bots = {each.id: from_row(TableBot, each) for each in connection.execute(wanted)}
+    bots = {each.id: from_row(TableBot, each) for each in connection.execute(query)}
     return tuple(
         from_row(
             PersonGame,

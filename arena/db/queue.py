@@ -100,10 +100,10 @@ class MatchQueue(Repository):
 
     def waiting(self, runtime: RuntimeName, *, house_only: bool = False, rated_only: bool = False) -> int:
         """Return the number of matches waiting for this runtime; optionally only house or rated matches."""
-        wanted = _playable(runtime, house_only=house_only).order_by(None)
+        query = _playable(runtime, house_only=house_only).order_by(None)
         if rated_only:
-            wanted = wanted.where(MatchRow.kind == MatchKind.RATED)
-        mine = wanted.subquery()
+            query = query.where(MatchRow.kind == MatchKind.RATED)
+        mine = query.subquery()
         with self._transactions.read() as connection:
             return connection.execute(select(func.count()).select_from(mine)).scalar_one()
 
@@ -176,15 +176,15 @@ def due(
 ) -> int | None:
     """Return the number of seats of the next match, or None if no match is waiting for this runtime."""
     playable = _playable(runtime, house_only=house_only, without=without)
-    wanted = playable.with_only_columns(_seats()).limit(1)
-    return connection.execute(wanted).scalar_one_or_none()
+    query = playable.with_only_columns(_seats()).limit(1)
+    return connection.execute(query).scalar_one_or_none()
 
 
 def next_of(
     connection: Connection,  # in a write transaction
     runtime: RuntimeName,  # the runtime for which the match was queued
     *,
-    most: int | None,  # maximum number of seats; None for any
+    max_seats: int | None,  # maximum number of seats; None for any
     house_only: bool = False,  # skip matches with third-party bots
     without: Collection[str] = (),  # ids of matches to skip
 ) -> str | None:
@@ -193,11 +193,11 @@ def next_of(
     Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is
     ordered by number. Matches of a challenge run one after another.
     """
-    wanted = _playable(runtime, house_only=house_only, without=without)
-    if most is not None:
-        wanted = wanted.where(_seats() <= most)
+    query = _playable(runtime, house_only=house_only, without=without)
+    if max_seats is not None:
+        query = query.where(_seats() <= max_seats)
     return connection.execute(
-        wanted.limit(1).with_for_update(skip_locked=True, of=MatchRow)
+        query.limit(1).with_for_update(skip_locked=True, of=MatchRow)
     ).scalar_one_or_none()
 
 

@@ -211,11 +211,11 @@ def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | No
     decisions = 0
     for row in connection.execute(last_games(version, _MAX_TIMED_GAMES, GameRow.record, GameSeatRow.seat)):
         steps = decode(row.record, GameRecord).steps if row.record else ()
-        its = [decision for step in steps if (decision := step[row.seat]) is not None]
-        late = sum(decision.fault is Fault.TIMEOUT for decision in its)
-        millis += sum(decision.millis or 0.0 for decision in its)
+        moves = [decision for step in steps if (decision := step[row.seat]) is not None]
+        late = sum(decision.fault is Fault.TIMEOUT for decision in moves)
+        millis += sum(decision.millis or 0.0 for decision in moves)
         millis += late * clock.move_millis + (clock.bank_millis if late else 0)
-        decisions += len(its)
+        decisions += len(moves)
     return round(millis * 1000 / decisions) if decisions else None
 
 

@@ -70,8 +70,8 @@ class Results:
             if kind is None:
                 return False
             # Use the authors' current names: an account may have been deleted.
-            its = seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == finished.match)
-            seats = connection.execute(its).all()
+            query = seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == finished.match)
+            seats = connection.execute(query).all()
             _check_seats(finished, len(seats))
             live_games.clear(connection)
             _write_reports(connection, finished)

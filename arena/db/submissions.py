@@ -117,15 +117,15 @@ class SubmissionRepository(Repository):
 
         ``account`` and ``bot`` narrow the list.
         """
-        wanted = _submissions().order_by(SubmissionRow.number.desc()).limit(limit)
+        query = _submissions().order_by(SubmissionRow.number.desc()).limit(limit)
         if account is not None:
-            wanted = wanted.where(SubmissionRow.account_id == account)
+            query = query.where(SubmissionRow.account_id == account)
         if bot is not None:
-            wanted = wanted.where(SubmissionRow.bot == bot)
+            query = query.where(SubmissionRow.bot == bot)
         if before is not None:
-            wanted = wanted.where(SubmissionRow.number < before)
+            query = query.where(SubmissionRow.number < before)
         with self._transactions.read() as connection:
-            return tuple(map(_known, connection.execute(wanted)))
+            return tuple(map(_known, connection.execute(query)))
 
     def games(self, id_: str) -> tuple[QualificationGame, ...]:
         """Return a submission's games in order, including those not yet played."""
@@ -153,14 +153,14 @@ class SubmissionRepository(Repository):
     def games_played(self, id_: str) -> int:
         """Return the number of a submission's finished games."""
         with self._transactions.read() as connection:
-            its = _matches_of(SubmissionRow.id == id_)
-            return count(connection, UnratedGameRow, UnratedGameRow.match_id.in_(its))
+            match_ids = _matches_of(SubmissionRow.id == id_)
+            return count(connection, UnratedGameRow, UnratedGameRow.match_id.in_(match_ids))
 
     def replay(self, id_: str, game: str) -> str | None:
         """Return the replay of a submission's game as JSON text, or None if the id is unknown."""
         with self._transactions.read() as connection:
-            its = UnratedGameRow.match_id.in_(_matches_of(SubmissionRow.id == id_))
-            replay = select(UnratedGameRow.replay).where(UnratedGameRow.id == game, its)
+            condition = UnratedGameRow.match_id.in_(_matches_of(SubmissionRow.id == id_))
+            replay = select(UnratedGameRow.replay).where(UnratedGameRow.id == game, condition)
             return connection.execute(replay).scalar_one_or_none()
 
     def same_image(self, bot: str, source: str) -> str | None:
@@ -182,8 +182,8 @@ class SubmissionRepository(Repository):
         Quarantined games don't count. Raises ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
-            its = MatchRow.id.in_(_matches_of(SubmissionRow.id == new.submission))
-            if count(connection, MatchRow, its, MatchRow.state != MatchState.QUARANTINED) != played:
+            condition = MatchRow.id.in_(_matches_of(SubmissionRow.id == new.submission))
+            if count(connection, MatchRow, condition, MatchRow.state != MatchState.QUARANTINED) != played:
                 return False
             matches.add_qualification(connection, new)
             return True
@@ -269,14 +269,14 @@ def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) 
 
 def rename(connection: Connection, account: int, name: str, pseudonym: str, at: datetime) -> None:
     """Replace a deleted account's name with a pseudonym, and end its open submissions."""
-    its = SubmissionRow.account_id == account
-    _reject(connection, its, _withdrawal(Stage.RECEIVED, "its author's account was deleted"), at)
+    condition = SubmissionRow.account_id == account
+    _reject(connection, condition, _withdrawal(Stage.RECEIVED, "its author's account was deleted"), at)
     connection.execute(
         update(UnratedGameRow)
-        .where(UnratedGameRow.match_id.in_(_matches_of(its)))
+        .where(UnratedGameRow.match_id.in_(_matches_of(condition)))
         .values(replay=renamed(UnratedGameRow.replay, name, pseudonym))
     )
-    connection.execute(update(SubmissionRow).where(its).values(author=pseudonym))
+    connection.execute(update(SubmissionRow).where(condition).values(author=pseudonym))
     quotas.forget_all_of(connection, account)
 
 

@@ -74,15 +74,16 @@ class Subscriptions(Repository):
     """Subscriptions of accounts, and the notices waiting for delivery."""
 
     def add(
-        self, new: NewSubscription, first: News | None, *, most: int, entry: NewAuditEntry
+        self, new: NewSubscription, first: News | None, *, max_subscriptions: int, entry: NewAuditEntry
     ) -> KnownSubscription:
         """Add a subscription; ``first`` is the request to confirm it. Raises TooManySubscriptions."""
         with self._transactions.write() as connection:
             lock_account(connection, new.account, None)  # so that no other is added at the same time
             existing = count(connection, SubscriptionRow, SubscriptionRow.account_id == new.account)
-            if existing >= most:
+            if existing >= max_subscriptions:
                 raise TooManySubscriptions(
-                    f"the account has {existing} subscriptions, and the limit is {most}: remove one first"
+                    f"the account has {existing} subscriptions, and the limit is {max_subscriptions}: "
+                    "remove one first"
                 )
             values = asdict(new)
             values["account_id"] = values.pop("account")
@@ -97,9 +98,9 @@ class Subscriptions(Repository):
 
     def of(self, account: int) -> tuple[KnownSubscription, ...]:
         """Return an account's subscriptions, oldest first."""
-        wanted = _subscriptions().where(SubscriptionRow.account_id == account).order_by(SubscriptionRow.id)
+        query = _subscriptions().where(SubscriptionRow.account_id == account).order_by(SubscriptionRow.id)
         with self._transactions.read() as connection:
-            return tuple(map(_known, connection.execute(wanted)))
+            return tuple(map(_known, connection.execute(query)))
 
     def by_secret(self, secret: str) -> KnownSubscription | None:
         """Return the email subscription with this secret in its links, or None."""
@@ -143,8 +144,8 @@ class Subscriptions(Repository):
         Return False if no subscription has the secret. A subscription without topics is removed.
         """
         with self._transactions.write() as connection:
-            its = select(SubscriptionRow.id, SubscriptionRow.topics).where(_has_link_secret(secret))
-            row = connection.execute(its.with_for_update()).one_or_none()
+            query = select(SubscriptionRow.id, SubscriptionRow.topics).where(_has_link_secret(secret))
+            row = connection.execute(query.with_for_update()).one_or_none()
             if row is None:
                 return False
             left = [Topic(each) for each in row.topics if topic is not None and each != topic]
@@ -163,9 +164,9 @@ class Subscriptions(Repository):
             if not _lock(connection, account, subscription):
                 return None
             on = {"failures": 0, "failing_since": None, "trouble": None, "off": None, "due": news.at}
-            its = SubscriptionRow.id == subscription
+            condition = SubscriptionRow.id == subscription
             if _read(connection, subscription).confirmed is not None:
-                connection.execute(update(SubscriptionRow).where(its).values(on))
+                connection.execute(update(SubscriptionRow).where(condition).values(on))
                 waiting = (NoticeRow.subscription_id == subscription) & (NoticeRow.topic == TEST)
                 connection.execute(delete(NoticeRow).where(waiting))
                 _add_notice(connection, [subscription], TEST, news)
@@ -185,7 +186,7 @@ class Subscriptions(Repository):
         whose ids are in ``without`` are left out.
         """
         oldest = select(func.min(NoticeRow.number)).group_by(NoticeRow.subscription_id)
-        wanted = (
+        query = (
             _subscriptions()
             .add_columns(NoticeRow.__table__, AccountRow.name.label("owner"))
             .join(NoticeRow, NoticeRow.subscription_id == SubscriptionRow.id)
@@ -199,7 +200,7 @@ class Subscriptions(Repository):
         with self._transactions.read() as connection:
             return tuple(
                 from_row(DueNotice, row, news=from_row(News, row), subscription=_known(row))
-                for row in connection.execute(wanted)
+                for row in connection.execute(query)
             )
 
     def waiting(self) -> dict[SubscriptionKind, int]:
@@ -218,8 +219,8 @@ class Subscriptions(Repository):
         with self._transactions.write() as connection:
             reset = {"failures": 0, "failing_since": None, "trouble": None}
             if notice.subscription.failures:
-                its = SubscriptionRow.id == notice.subscription.id
-                connection.execute(update(SubscriptionRow).where(its).values(reset))
+                condition = SubscriptionRow.id == notice.subscription.id
+                connection.execute(update(SubscriptionRow).where(condition).values(reset))
             connection.execute(delete(NoticeRow).where(NoticeRow.number == notice.number))
 
     def mark_failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
@@ -233,9 +234,9 @@ class Subscriptions(Repository):
             "trouble": why,
         }
         values |= {"off": at} if again is None else {"due": again}
-        its = SubscriptionRow.id == notice.subscription.id
+        condition = SubscriptionRow.id == notice.subscription.id
         with self._transactions.write() as connection:
-            connection.execute(update(SubscriptionRow).where(its).values(values))
+            connection.execute(update(SubscriptionRow).where(condition).values(values))
             if again is None:
                 connection.execute(
                     delete(NoticeRow).where(NoticeRow.subscription_id == notice.subscription.id)
@@ -248,8 +249,8 @@ class Subscriptions(Repository):
             ids = list(connection.execute(select(SubscriptionRow.id).where(old)).scalars())
         for id_ in ids:
             with self._transactions.write() as connection:
-                its = select(SubscriptionRow.id).where(SubscriptionRow.id == id_, old).with_for_update()
-                if connection.execute(its).scalar_one_or_none() is not None:
+                query = select(SubscriptionRow.id).where(SubscriptionRow.id == id_, old).with_for_update()
+                if connection.execute(query).scalar_one_or_none() is not None:
                     _remove(connection, id_)
 
 
@@ -277,17 +278,17 @@ def _notify(connection: Connection, whose: ColumnElement[bool], topic: Topic, ne
 
 def remove_all(connection: Connection, account: int) -> None:
     """Remove an account's subscriptions."""
-    its = select(SubscriptionRow.id).where(SubscriptionRow.account_id == account)
-    for id_ in connection.execute(its.order_by(SubscriptionRow.id).with_for_update()).scalars().all():
+    query = select(SubscriptionRow.id).where(SubscriptionRow.account_id == account)
+    for id_ in connection.execute(query.order_by(SubscriptionRow.id).with_for_update()).scalars().all():
         _remove(connection, id_)
 
 
 def _lock(connection: Connection, account: int, subscription: int) -> bool:
     """Lock a subscription; return False if the account has no such subscription."""
-    its = select(SubscriptionRow.id).where(
+    query = select(SubscriptionRow.id).where(
         SubscriptionRow.id == subscription, SubscriptionRow.account_id == account
     )
-    return connection.execute(its.with_for_update()).scalar_one_or_none() is not None
+    return connection.execute(query.with_for_update()).scalar_one_or_none() is not None
 
 
 def _read(connection: Connection, subscription: int) -> KnownSubscription:
@@ -300,8 +301,8 @@ def _remove(connection: Connection, subscription: int) -> None:
 
 
 def _set_topics(connection: Connection, subscription: int, topics: Collection[Topic]) -> None:
-    its = SubscriptionRow.id == subscription
-    connection.execute(update(SubscriptionRow).where(its).values(topics=sorted(topics)))
+    condition = SubscriptionRow.id == subscription
+    connection.execute(update(SubscriptionRow).where(condition).values(topics=sorted(topics)))
     others = NoticeRow.topic.not_in([*topics, TEST, CONFIRM])
     connection.execute(delete(NoticeRow).where(NoticeRow.subscription_id == subscription, others))
 

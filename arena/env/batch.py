@@ -83,7 +83,7 @@ class Batch:
         return in_control(self.rules, self.round, self.turn) if self.rules.dummy else None
 
     @property
-    def asked(self) -> tuple[int, ...]:
+    def seats_to_move(self) -> tuple[int, ...]:
         """The seats that choose now, the same in all games; none when the games are over."""
         if self.over:
             return ()
@@ -198,7 +198,7 @@ class Batch:
             raise ValueError(f"actions have the shape {actions.shape}; it must be {wanted}")
         chosen = actions.astype(np.intp)
         for seat in range(self.rules.players):
-            if seat not in self.asked:
+            if seat not in self.seats_to_move:
                 chosen[:, seat] = self._hands[:, seat].argmax(axis=1) - 1
         self._check(chosen)
         self._mask = None

@@ -18,7 +18,18 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import parallel_to_aec
 
 from arena.play.botfiles import FILE, known, load_bot, samples
-from arena.rules import IllegalMove, Move, Rules, State, View, apply, asked, new_game, seen, shuffled_deck
+from arena.rules import (
+    IllegalMove,
+    Move,
+    Rules,
+    State,
+    View,
+    apply,
+    new_game,
+    seats_to_move,
+    seen,
+    shuffled_deck,
+)
 from arena.rules.cards import SEED_BYTES
 from arena.sdk.bot import Bot, Choice, as_move, new_chooser
 from arena.sdk.spaces import action_count, legal_actions, move_of, observe, size_of
@@ -85,7 +96,7 @@ class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
         if self._state is None or self._state.over:
             raise ValueError("no game is in progress: call reset() first")
         moves: list[Move | None] = [None] * self.rules.players
-        for seat in asked(self._state):
+        for seat in seats_to_move(self._state):
             if (agent := self.possible_agents[seat]) not in actions:
                 raise ValueError(f"no action was given for {agent}")
             moves[seat] = move_of(int(actions[agent]))
@@ -164,13 +175,13 @@ class AgainstBots(gymnasium.Env[Any, Any]):
 
     def _play_until_asked(self, state: State) -> State:
         """Play the turns in which the learner's last card is played automatically."""
-        while not state.over and self._seat not in asked(state):
+        while not state.over and self._seat not in seats_to_move(state):
             state = _apply(state, self._moves(state, None))
         return state
 
     def _moves(self, state: State, own: Move | None) -> list[Move | None]:
         moves: list[Move | None] = [None] * self.rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             if seat == self._seat:
                 moves[seat] = own
             else:

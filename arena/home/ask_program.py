@@ -102,8 +102,8 @@ async def _ask_program(
     bot: HomeBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock
 ) -> ProgramRun:
     # Short: a socket's path is limited to 107 bytes.
-    with tempfile.TemporaryDirectory(prefix="kaiten-i-", ignore_cleanup_errors=True) as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory(prefix="kaiten-i-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
         encoder = Encoder()
         now = RefereeClock(time.monotonic, OwnRunDelay())
         player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
@@ -279,8 +279,8 @@ def _fault_of(
         return Fault.PROTOCOL, f"{len(answers)} moves instead of one"
     if (answer.game, answer.round, answer.turn) != (ask.game, seen.round, seen.turn):
         named = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
-        asked = f"game {ask.game}, round {seen.round}, turn {seen.turn}"
-        return Fault.PROTOCOL, f"its move is for {named}, but the request was for {asked}"
+        requested = f"game {ask.game}, round {seen.round}, turn {seen.turn}"
+        return Fault.PROTOCOL, f"its move is for {named}, but the request was for {requested}"
     if answer.nonce not in {0, ask.nonce}:
         return (Fault.PROTOCOL, f"its move has the nonce {answer.nonce}, but the request has {ask.nonce}")
     if answer.move is None or answer.broken is not None:

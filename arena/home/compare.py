@@ -132,7 +132,7 @@ class ComparisonProgress:
 
 
 def read_comparison(
-    path: Path, wanted: Comparison, *, any_seed: bool
+    path: Path, requested: Comparison, *, any_seed: bool
 ) -> tuple[Comparison, tuple[DealResult, ...]]:
     """Read a file's comparison and results. Without a file, return ``wanted`` and no results.
 
@@ -141,7 +141,7 @@ def read_comparison(
     """
     lines = read_results(path)
     if not lines:
-        return wanted, ()
+        return requested, ()
     try:
         known = msgspec.json.decode(lines[0], type=prepared(Comparison))
         results = tuple([msgspec.json.decode(line, type=prepared(DealResult)) for line in lines[1:]])
@@ -149,11 +149,11 @@ def read_comparison(
         raise WrongResults(f"{path} is not a file of comparison results: {error}") from error
     if known.format != RESULTS_FORMAT:
         raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {RESULTS_FORMAT!r}")
-    _check_same(path, known, wanted, any_seed=any_seed)
+    _check_same(path, known, requested, any_seed=any_seed)
     return known, results
 
 
-def _check_same(path: Path, known: Comparison, wanted: Comparison, *, any_seed: bool) -> None:
+def _check_same(path: Path, known: Comparison, requested: Comparison, *, any_seed: bool) -> None:
     fields = {
         "bots": "other bots",
         "digests": "another version of a bot",
@@ -163,7 +163,7 @@ def _check_same(path: Path, known: Comparison, wanted: Comparison, *, any_seed: 
         "seed": "another --seed",
     }
     for name, what in fields.items():
-        if getattr(known, name) != getattr(wanted, name) and not (name == "seed" and any_seed):
+        if getattr(known, name) != getattr(requested, name) and not (name == "seed" and any_seed):
             raise WrongResults(
                 f"{path} has results for {what}: give another file with --results, or remove this one"
             )

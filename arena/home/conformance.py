@@ -9,7 +9,7 @@ from typing import Final
 from arena.home.ask_program import GameToAsk, ProgramRun, Reply
 from arena.home.puzzle import rules_text
 from arena.protocol.faults import Fault
-from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, simulation_seed, view
+from arena.rules import Move, Rules, apply, new_game, seats_to_move, shuffled_deck, simulation_seed, view
 
 _SEED: Final = 475
 
@@ -83,7 +83,7 @@ def _random_game(rules: Rules, number: int) -> GameToAsk:
     steps: list[tuple[Move | None, ...]] = []
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             legal = view(state, seat).legal_moves()
             # random() returns the same numbers in every version of Python.
             moves[seat] = legal[int(dice.random() * len(legal))]

@@ -95,8 +95,8 @@ class League:
 
     def missing(self) -> tuple[LeagueEntrant, ...]:
         """Enter the bots whose current code is not yet in the league, and return their entries."""
-        wanted = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
-        new = tuple(entrant for entrant in wanted if self._latest_entrant(entrant.name) != entrant)
+        entrants = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
+        new = tuple(entrant for entrant in entrants if self._latest_entrant(entrant.name) != entrant)
         for entrant in new:
             self._add(entrant)
         return new
@@ -217,14 +217,16 @@ class League:
         )
 
 
-def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[LeagueRules, tuple[Line, ...]]:
+def read_league(
+    path: Path, requested: LeagueRules, *, any_seed: bool
+) -> tuple[LeagueRules, tuple[Line, ...]]:
     """Read a league file: its rules and its other lines. Without a file, return ``wanted`` and no lines.
 
     Raises OSError, or WrongResults if the file contains something else.
     """
     lines = read_results(path)
     if not lines:
-        return wanted, ()
+        return requested, ()
     try:
         known = msgspec.json.decode(lines[0], type=prepared(LeagueRules))
         log = tuple([msgspec.json.decode(line, type=prepared(Line)) for line in lines[1:]])
@@ -232,7 +234,7 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
         raise WrongResults(f"{path} is not a league file: {error}") from error
     if known.format != LEAGUE_FORMAT:
         raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {LEAGUE_FORMAT!r}")
-    if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):
+    if known.tables != requested.tables or not (any_seed or known.seed == requested.seed):
         raise WrongResults(
             f"{path} contains a league with different --players, variants or --seed: "
             "use --results to specify another file"

@@ -9,7 +9,7 @@ import msgspec
 from arena.play.replay.document import Cards, HexSeed, Variant
 from arena.protocol.decoding import prepared
 from arena.protocol.match import Decision, move_of
-from arena.rules import Card, GameLog, Move, Rules, View, asked, replay, shuffled_deck, view
+from arena.rules import Card, GameLog, Move, Rules, View, replay, seats_to_move, shuffled_deck, view
 
 PUZZLE_FORMAT: Final = "kaiten-puzzle/1"
 
@@ -49,9 +49,9 @@ class Puzzle:
             raise InvalidPuzzle(str(error)) from error
         if played.stopped is not None:
             raise InvalidPuzzle(f"decision {len(played.states)} breaks the rules: {played.stopped}")
-        if self.seat not in asked(played.state):
+        if self.seat not in seats_to_move(played.state):
             raise InvalidPuzzle(f"seat {self.seat} has no decision in this position")
-        return tuple(view(state, self.seat) for state in played.states if self.seat in asked(state))
+        return tuple(view(state, self.seat) for state in played.states if self.seat in seats_to_move(state))
 
     def joint_moves(self) -> tuple[tuple[Move | None, ...], ...]:
         """Return the moves as objects of :mod:`arena.rules`. Raises ValueError if one has an unknown card."""

@@ -68,11 +68,11 @@ class LocalAddress:
         try:
             if self._path is not None:
                 self.socket = listen(self._path)
-                self.dialled = f"unix://{self._path}"
+                self.target = f"unix://{self._path}"
             elif kind == "tcp" and place.isdecimal() and int(place) in _PORTS:
                 self.socket = socket.create_server(("127.0.0.1", int(place)), backlog=MAX_CONNECTIONS)
                 self.socket.setblocking(False)  # noqa: FBT003 - the library's signature
-                self.dialled = f"127.0.0.1:{place}"
+                self.target = f"127.0.0.1:{place}"
             else:
                 raise WrongAddress(f"{text} is not an address: give unix:PATH or tcp:PORT")
         except OSError as error:

@@ -16,7 +16,7 @@ from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.play.simulate import SimulatedBotFailed, SimulatedPlayer
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, decision_of
-from arena.rules import IllegalMove, Move, View, asked, check_move, view
+from arena.rules import IllegalMove, Move, View, check_move, seats_to_move, view
 from arena.sdk.bot import Choice, as_move, new_chooser
 
 
@@ -116,8 +116,8 @@ def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answ
 
     Raises InvalidReplay before the first request, PlayingFailed if the bot can't be run, or OSError.
     """
-    asked = [(seat, decision) for seat in seats for decision in seat.decisions()]
-    places = iter(asked)
+    decisions = [(seat, decision) for seat in seats for decision in seat.decisions()]
+    places = iter(decisions)
 
     def answered(answer: Solution) -> None:
         seat, decision = next(places)
@@ -183,7 +183,7 @@ def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mi
         fault, what = Fault.CRASH, f"{type(error).__name__}: {message}".removesuffix(": ")
     where, trace = ("", "") if bot.file is None else locate(error, bot.file.parent)
     puzzle = None
-    if failed.seat in asked(failed.state):
+    if failed.seat in seats_to_move(failed.state):
         steps = [[None if move is None else decision_of(move) for move in moves] for moves in failed.moves]
         puzzle = puzzle_of(view(failed.state, failed.seat), failed.seed.hex(), steps)
     return Mistake(

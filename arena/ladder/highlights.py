@@ -41,7 +41,7 @@ def highlights(
     ``before`` contains the overall ratings before the game. Seats that the stand-in took over have None
     in ``points`` and are ignored.
     """
-    seats = [seat for seat, made in enumerate(points) if made is not None]
+    seats = [seat for seat, total in enumerate(points) if total is not None]
     upsets = [
         Highlight(
             kind=HighlightKind.UPSET,
@@ -55,9 +55,9 @@ def highlights(
         if places[seat] < places[other]
     ]
     scores = [
-        Highlight(kind=HighlightKind.POINTS, game=game, seat=seat, other=None, value=made)
-        for seat, made in enumerate(points)
-        if made is not None
+        Highlight(kind=HighlightKind.POINTS, game=game, seat=seat, other=None, value=total)
+        for seat, total in enumerate(points)
+        if total is not None
     ]
     surprising = [each for each in upsets if each.value <= SURPRISE]
     return tuple(min(each, key=_order) for each in (surprising, scores) if each)

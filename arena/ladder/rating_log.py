@@ -158,9 +158,9 @@ def stride(games: int) -> int:
     return 1 << max(0, (games // MAX_POINTS).bit_length())
 
 
-def thinned(points: Sequence[T], most: int) -> tuple[T, ...]:
-    """Return at most ``most`` (two or more) points: the first, the last, and evenly spaced others."""
+def thinned(points: Sequence[T], max_points: int) -> tuple[T, ...]:
+    """Return at most ``max_points`` (two or more) points: the first, the last, and evenly spaced others."""
     last = len(points) - 1
-    if last < most:
+    if last < max_points:
         return tuple(points)
-    return tuple(points[index * last // (most - 1)] for index in range(most))
+    return tuple(points[index * last // (max_points - 1)] for index in range(max_points))

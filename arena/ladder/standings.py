@@ -98,17 +98,17 @@ class Standings:
             else:
                 self._field.drop(bot)
 
-    def rows(self, wanted: BoardQuery, today: int) -> tuple[int, list[Row]]:
+    def rows(self, query: BoardQuery, today: int) -> tuple[int, list[Row]]:
         """Return the number of lines that match, and the requested ones.
 
         ``today`` is a date's ordinal (:meth:`datetime.date.toordinal`).
         """
-        found = self._order if wanted.house else self._without_house
-        if wanted.search:
-            found = self._matching(wanted.search.casefold(), found)
-        if wanted.reverse or wanted.order is not BoardOrder.SCORE:
-            found = self._sorted(found, wanted, today)
-        shown = found[wanted.offset : wanted.offset + wanted.limit]
+        found = self._order if query.house else self._without_house
+        if query.search:
+            found = self._matching(query.search.casefold(), found)
+        if query.reverse or query.order is not BoardOrder.SCORE:
+            found = self._sorted(found, query, today)
+        shown = found[query.offset : query.offset + query.limit]
         return len(found), [self._row(key, today) for key in shown]
 
     @property
@@ -157,12 +157,12 @@ class Standings:
         found = sorted(self._keys[bot] for bot in bots)
         return found if order is self._order else [key for key in found if not self._lines[key[-1]].house]
 
-    def _sorted(self, keys: list[_Key], wanted: BoardQuery, today: int) -> list[_Key]:
+    def _sorted(self, keys: list[_Key], query: BoardQuery, today: int) -> list[_Key]:
         """Return lines in another order; those with equal values stay in order of score."""
-        value = _VALUES[wanted.order]
+        value = _VALUES[query.order]
         values = {key: value(self._lines[key[-1]], today) for key in keys}
         known = [key for key in keys if values[key] is not None]
-        known.sort(key=values.__getitem__, reverse=wanted.order.ascends == wanted.reverse)
+        known.sort(key=values.__getitem__, reverse=query.order.ascends == query.reverse)
         return known + [key for key in keys if values[key] is None]
 
     def _orders(self, line: BoardLine) -> tuple[list[_Key], ...]:

@@ -27,7 +27,7 @@ _ROUND_SECONDS: Final = 6.0
 """Time limit of a round of deliveries. A webhook takes at most 5 s, plus the time to resolve its host's name;
 an email may take longer. After the limit, a slow delivery continues in its thread."""
 
-_RETRY_BACKOFF: Final = Backoff(first=30, most=6 * 3600, factor=3)
+_RETRY_BACKOFF: Final = Backoff(first=30, maximum=6 * 3600, factor=3)
 
 _GIVE_UP_AFTER: Final = timedelta(days=3)
 """A subscription that has failed for this long is switched off."""

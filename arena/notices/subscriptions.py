@@ -76,8 +76,8 @@ class OwnSubscriptions:
             created=now,
         )
         entry = by_account(now, Visit.SUBSCRIBE, account.name, address, kind)
-        made = self._subscriptions.add(new, first, most=MAX_SUBSCRIPTIONS, entry=entry)
-        return (secret if first is None else None), made
+        added = self._subscriptions.add(new, first, max_subscriptions=MAX_SUBSCRIPTIONS, entry=entry)
+        return (secret if first is None else None), added
 
     def of(self, account: KnownAccount) -> Sequence[KnownSubscription]:
         """Return an account's subscriptions, oldest first."""

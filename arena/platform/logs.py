@@ -57,13 +57,13 @@ class _LibraryHandler(logging.Handler):
             self.handleError(record)
 
 
-def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
+def configure_logs(log_format: LogFormat, least: LogLevel) -> None:
     """Send all logging of this process to stderr, at level ``least`` and above.
 
     From libraries, only warnings and above are logged, because lower levels may contain secrets. The format
     ``auto`` is for people if stderr is a terminal, and otherwise for programs.
     """
-    for_programs = wanted is LogFormat.JSON or (wanted is LogFormat.AUTO and not sys.stderr.isatty())
+    for_programs = log_format is LogFormat.JSON or (log_format is LogFormat.AUTO and not sys.stderr.isatty())
     lines = _Lines()
     first: list[Processor] = [
         structlog.contextvars.merge_contextvars,

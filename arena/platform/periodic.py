@@ -60,9 +60,9 @@ class Backoff:
     """A delay that grows with each consecutive failure."""
 
     first: float  # seconds after one failure
-    most: float  # the upper limit in seconds
+    maximum: float  # the upper limit in seconds
     factor: float = 2.0  # factor by which each additional failure multiplies the delay
 
     def after(self, failures: int) -> float:
         """Return the delay in seconds after a number of consecutive failures, at least 1."""
-        return min(self.first * self.factor ** min(failures - 1, _MAX_EXPONENT), self.most)
+        return min(self.first * self.factor ** min(failures - 1, _MAX_EXPONENT), self.maximum)

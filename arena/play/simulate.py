@@ -17,8 +17,8 @@ from arena.rules import (
     Rules,
     State,
     apply,
-    asked,
     new_game,
+    seats_to_move,
     shuffled_deck,
     simulation_seed,
     view,
@@ -83,7 +83,7 @@ def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: st
             raise failed(seat, error) from error
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             seen = view(state, seat)
             try:
                 moves[seat] = as_move(choosers[seat](seen), seen)

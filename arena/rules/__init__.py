@@ -2,7 +2,7 @@
 
     state = new_game(rules, shuffled_deck(rules, seed))
     while not state.over:
-        moves = [choose(view(state, seat)) if seat in asked(state) else None for seat in ...]
+        moves = [choose(view(state, seat)) if seat in seats_to_move(state) else None for seat in ...]
         state = apply(state, moves)
 
 This package implements docs/rules.md. Clocks, faults, files and networks are outside it.
@@ -25,7 +25,7 @@ from arena.rules.cards import (
     simulation_seed,
     unshuffled_deck,
 )
-from arena.rules.play import GameLog, Replay, apply, asked, deals, moments, new_game, replay
+from arena.rules.play import GameLog, Replay, apply, deals, moments, new_game, replay, seats_to_move
 from arena.rules.scoring import RoundScore, colours, places, score_nigiri, score_puddings, score_round
 from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move, legal_moves
 from arena.rules.view import HeldCards, Knowledge, Memory, View, knowledge, seen, view
@@ -57,7 +57,6 @@ __all__ = [
     "Turn",
     "View",
     "apply",
-    "asked",
     "check_move",
     "colours",
     "deals",
@@ -70,6 +69,7 @@ __all__ = [
     "score_nigiri",
     "score_puddings",
     "score_round",
+    "seats_to_move",
     "seen",
     "shuffled_deck",
     "simulation_seed",

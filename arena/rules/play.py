@@ -42,7 +42,7 @@ def deals(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[tuple[Card, ...], .
     )
 
 
-def asked(state: State) -> tuple[int, ...]:
+def seats_to_move(state: State) -> tuple[int, ...]:
     """Return the seats that have to choose now; none when the game is over.
 
     A seat is never asked if its hand has only one card.
@@ -83,7 +83,7 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
     if len(moves) != state.rules.players:
         message = f"{len(moves)} entries for {state.rules.players} seats"
         raise ValueError(message)
-    seats = asked(state)
+    seats = seats_to_move(state)
     controller = state.controller
     plays: list[Play] = []
     for seat, move in enumerate(moves):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from arena.rules.cards import Card, Hand, Rules, Table, unshuffled_deck
-from arena.rules.play import asked
+from arena.rules.play import seats_to_move
 from arena.rules.state import Move, Play, State, Turn, in_control, legal_moves
 
 
@@ -44,7 +44,7 @@ class View(NamedTuple):
 
 def view(state: State, seat: int) -> View:
     """Return what a seat that is asked may see. Raises ValueError if the seat is not asked now."""
-    if seat not in asked(state):
+    if seat not in seats_to_move(state):
         message = f"seat {seat} is not asked now"
         raise ValueError(message)
     return seen(state, seat)

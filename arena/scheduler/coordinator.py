@@ -222,7 +222,7 @@ class Coordinator:
                 reservation.worker,
                 self._now(),
                 self._runtime,
-                most=reservation.seats,
+                max_seats=reservation.seats,
                 house_only=house_only,
                 without=without,
             )

@@ -197,7 +197,7 @@ class _SeatedPerson:
         if self.left:
             channel.leave()
 
-    def asked(self, view: View) -> None:
+    def move_requested(self, view: View) -> None:
         try:
             self._ask(view)
         except StoreError as error:

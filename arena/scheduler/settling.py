@@ -23,8 +23,8 @@ from arena.scheduler.workers import Reservation, Verdict, WorkerLost
 _MAX_TRACKED: Final = 100
 """Maximum number of matches whose backoff is tracked; others may be retried immediately."""
 
-_PER_MATCH: Final = Backoff(first=2.0, most=10.0, factor=5.0)
-_SHARED: Final = Backoff(first=0.5, most=15.0)
+_PER_MATCH: Final = Backoff(first=2.0, maximum=10.0, factor=5.0)
+_SHARED: Final = Backoff(first=0.5, maximum=15.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

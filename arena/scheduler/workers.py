@@ -176,7 +176,7 @@ def load_monitor(slots: SlotPool) -> PeriodicTask:
     )
 
 
-HOST_BACKOFF: Final = Backoff(first=1.0, most=30.0)
+HOST_BACKOFF: Final = Backoff(first=1.0, maximum=30.0)
 """Backoff after consecutive failures. Without it, a broken host would lose match after match."""
 
 POLL_SECONDS: Final = 0.5

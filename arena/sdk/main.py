@@ -9,7 +9,17 @@ from contextlib import suppress
 from types import FrameType
 from typing import Final, NoReturn
 
-from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, simulation_seed, view
+from arena.rules import (
+    Move,
+    Rules,
+    State,
+    apply,
+    new_game,
+    seats_to_move,
+    shuffled_deck,
+    simulation_seed,
+    view,
+)
 from arena.sdk.bot import Bot, GameOver, as_move, is_class, new_chooser
 
 ADDRESS: Final = "ARENA_REFEREE"
@@ -102,7 +112,7 @@ def play(bots: Sequence[Bot], rules: Rules | None = None, seed: int = 0) -> Stat
     state = new_game(rules, shuffled_deck(rules, simulation_seed(seed, 0)))
     while state.result is None:
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             seen = view(state, seat)
             moves[seat] = as_move(choosers[seat].choose(seen), seen)
         state = apply(state, moves)

@@ -306,11 +306,11 @@ def simple_move(world: World, seat: int, rng: Random, noise: float = 0.0) -> int
 
 
 def _best(hand: Sequence[int], table: list[int], worths: list[list[float]]) -> int:
-    found, most = 0, -1.0
+    found, best_worth = 0, -1.0
     for card in hand:
         worth = worths[card][table[card]]
-        if worth > most:
-            found, most = card, worth
+        if worth > best_worth:
+            found, best_worth = card, worth
     return found
 
 

@@ -117,23 +117,23 @@ def _reason(text: str) -> str:
     return cleaned
 
 
-def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) -> None:
+def change_ladder(store: Store, at: datetime, who: str, change: LadderChange) -> None:
     """Change the settings of future matches. ``who`` is as in :class:`BotOperators`.
 
     Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already uses
     them.
     """
-    entry = NewAuditEntry(at=at, who=who, what="ladder", detail=_description(wanted))
+    entry = NewAuditEntry(at=at, who=who, what="ladder", detail=_description(change))
     try:
-        changed = store.ladder.change(wanted, entry)
+        changed = store.ladder.change(change, entry)
     except ValueError as error:
         raise OperationRefused(str(error)) from error
     if not changed:
         raise WrongState("the ladder already has these settings")
 
 
-def _description(wanted: LadderChange) -> str:
-    named = wanted.named()
+def _description(change: LadderChange) -> str:
+    named = change.named()
     words = []
     if "paused" in named:
         words.append("paused" if named.pop("paused") else "resumed")
@@ -146,7 +146,7 @@ def _description(wanted: LadderChange) -> str:
 class QuotaStatus:
     """A quota of an account."""
 
-    most: int  # the effective limit
+    limit: int  # the effective limit
     own: bool  # whether it was set for this account; otherwise it is the arena's default
 
 
@@ -182,10 +182,10 @@ def user_status(
         submissions=sends.sent,
         quotas={
             "submissions_a_day": QuotaStatus(
-                most=sends.submissions_a_day, own=own.submissions_a_day is not None
+                limit=sends.submissions_a_day, own=own.submissions_a_day is not None
             ),
-            "bots": QuotaStatus(most=sends.most_bots, own=own.bots is not None),
-            "challenges_a_day": QuotaStatus(most=challenges, own=own.challenges_a_day is not None),
+            "bots": QuotaStatus(limit=sends.most_bots, own=own.bots is not None),
+            "challenges_a_day": QuotaStatus(limit=challenges, own=own.challenges_a_day is not None),
         },
         tokens=len(accounts.tokens.of(account)),
         sessions=len(accounts.sessions.of(account)),

@@ -114,28 +114,28 @@ class Owners:
             raise NotYours(f"{bot} belongs to {known.author}")
         return known
 
-    def challenge(self, account: int, wanted: RequestedChallenge) -> KnownChallenge:
+    def challenge(self, account: int, request: RequestedChallenge) -> KnownChallenge:
         """Queue unrated matches: one per seat, so that each bot plays one match in each seat.
 
         Raises BotDisqualified, QuotaReached, UntrustedBotsRefused, or ChallengeRefused if the challenge can't
         be played.
         """
-        known = self.own(account, wanted.bot)
+        known = self.own(account, request.bot)
         if known.state is BotState.DISQUALIFIED:
             raise BotDisqualified(disqualified(known.name, known.reason))
         hosts = self._store.activity.hosts()
         admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
-        if not 1 <= len(wanted.opponents) <= MAX_OPPONENTS:
-            raise ChallengeRefused(f"{len(wanted.opponents)} opponents given: give 1 to {MAX_OPPONENTS}")
-        if not 1 <= wanted.deals <= MAX_DEALS:
-            raise ChallengeRefused(f"{wanted.deals} deals given: choose 1 to {MAX_DEALS}")
-        own = self._version(wanted.bot, known.playing if wanted.version is None else wanted.version)
-        order = (own, *(self._opponent(account, name) for name in wanted.opponents))
+        if not 1 <= len(request.opponents) <= MAX_OPPONENTS:
+            raise ChallengeRefused(f"{len(request.opponents)} opponents given: give 1 to {MAX_OPPONENTS}")
+        if not 1 <= request.deals <= MAX_DEALS:
+            raise ChallengeRefused(f"{request.deals} deals given: choose 1 to {MAX_DEALS}")
+        own = self._version(request.bot, known.playing if request.version is None else request.version)
+        order = (own, *(self._opponent(account, name) for name in request.opponents))
         if len(set(order)) < len(order):
             raise ChallengeRefused("a version can have only one seat at a table: give each version once")
         id_, created = self._new_id(), self._now()
         settings = self._store.ladder.settings()
-        seeds = tuple(self._new_seed() for _ in range(wanted.deals))
+        seeds = tuple(self._new_seed() for _ in range(request.deals))
         matches = tuple(
             NewMatch(
                 id=f"{id_}-{index}",
@@ -149,12 +149,12 @@ class Owners:
             )
             for index, bots in enumerate(rotations(order))
         )
-        challenge = NewChallenge(id=id_, account=account, version=own, matches=matches)
-        self._store.challenges.add(challenge, most_a_day=self._challenges_a_day)
-        made = self._store.challenges.find(id_)
-        if made is None:
+        new = NewChallenge(id=id_, account=account, version=own, matches=matches)
+        self._store.challenges.add(new, most_a_day=self._challenges_a_day)
+        stored = self._store.challenges.find(id_)
+        if stored is None:
             raise ValueError(f"the challenge {id_} was stored but can't be found")
-        return made
+        return stored
 
     def _opponent(self, account: int, name: str) -> int:
         """Return the version id of an opponent, which must be on the leaderboard or belong to the account."""

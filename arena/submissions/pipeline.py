@@ -34,7 +34,7 @@ from arena.submissions.uploads import Uploads
 _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
-_SLOW: Final = Backoff(first=10.0, most=600.0, factor=4.0)
+_SLOW: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
 """Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0

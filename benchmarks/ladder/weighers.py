@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from arena.rules import Card, Move, Rules, State, View, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Card, Move, Rules, State, View, apply, new_game, seats_to_move, shuffled_deck, view
 
 _BASE: Final = {
     Card.TEMPURA: 2.3,
@@ -79,7 +79,7 @@ def play_weighers(table: Sequence[Weigher], dice: random.Random) -> State:
     state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             moves[seat] = table[seat].choose(view(state, seat), dice)
         state = apply(state, moves)
     return state

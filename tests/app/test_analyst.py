@@ -59,7 +59,7 @@ def short_games(tmp_path: Path) -> Iterator[Store]:
 def test_games_are_analysed_one_after_another(short_games: Store) -> None:
     """An analysis equals any other one with the same playouts. The first puzzle is today's."""
     store = short_games
-    replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
+    replay = parse(store.analyses.next_replay(ANALYST, VERSION) or "")
     HostAnalyst(store, 2, lambda: True, now).analyse_next()
     found = store.analyses.find(replay.game)
     assert found is not None
@@ -68,8 +68,8 @@ def test_games_are_analysed_one_after_another(short_games: Store) -> None:
     assert {name for each in found.decisions for name in each.house} == house_bots(samples()).keys()
     puzzle = store.puzzles.find(store.puzzles.newest(now().date(), 1)[0])
     assert puzzle is not None
-    assert (puzzle.game, puzzle.made) == (replay.game, puzzle_in(found))
-    assert parse(store.analyses.wanted(ANALYST, VERSION) or "").game != replay.game
+    assert (puzzle.game, puzzle.decision) == (replay.game, puzzle_in(found))
+    assert parse(store.analyses.next_replay(ANALYST, VERSION) or "").game != replay.game
 
 
 @pytest.mark.parametrize("playouts", [0, 8])
@@ -81,25 +81,25 @@ def test_nothing_is_analysed_without_playouts_or_room(store: Store, playouts: in
         asked.set()
         return False
 
-    before = store.analyses.wanted(ANALYST, VERSION)
+    before = store.analyses.next_replay(ANALYST, VERSION)
     with analyst(store, playouts, busy, now, seconds=0.01):
         assert asked.wait(WAIT_SECONDS if playouts else 0) == bool(playouts)
-    assert store.analyses.wanted(ANALYST, VERSION) == before
+    assert store.analyses.next_replay(ANALYST, VERSION) == before
 
 
 def test_an_analyst_gets_only_idle_time_and_ends_with_the_arena(store: Store) -> None:
     """It stops immediately, whatever it is doing, and its game can still be analysed."""
-    before = store.analyses.wanted(ANALYST, VERSION)
+    before = store.analyses.next_replay(ANALYST, VERSION)
     earlier = children()
     with analyst(store, LONG, lambda: True, now, seconds=0.01):
         wait_until(lambda: any(is_analyst(pid) for pid in children() - earlier), "an analyst")
     assert children() - earlier == set()
-    assert store.analyses.wanted(ANALYST, VERSION) == before
+    assert store.analyses.next_replay(ANALYST, VERSION) == before
 
 
 def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     """The arena continues with the next game."""
-    before = parse(store.analyses.wanted(ANALYST, VERSION) or "").game
+    before = parse(store.analyses.next_replay(ANALYST, VERSION) or "").game
     earlier = children()
     made = HostAnalyst(store, LONG, lambda: True, now)
     looking = threading.Thread(target=made.analyse_next)

@@ -105,10 +105,10 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
     """Each one can be set separately. The output shows the limits that apply, and where they come from."""
     with operator.store() as store:
         add_account(store, "Eve")
-    usual = {"most": 20, "from": "arena"}
+    usual = {"limit": 20, "from": "arena"}
     assert operator.reads("show-user", "eve")["quotas"] == {
         "submissions_a_day": usual,
-        "bots": {"most": 5, "from": "arena"},
+        "bots": {"limit": 5, "from": "arena"},
         "challenges_a_day": usual,
     }
     shown = operator.does("set-quota", "eve", "--bots", "0", "--challenges-a-day", "3").splitlines()
@@ -120,7 +120,7 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
     ]
     operator.does("set-quota", "eve", "--submissions-a-day", "7")
     quotas = operator.reads("show-user", "EVE")["quotas"]
-    assert [quota["most"] for quota in quotas.values()] == [7, 0, 3]
+    assert [quota["limit"] for quota in quotas.values()] == [7, 0, 3]
     operator.does("set-quota", "eve", "--reset")
     assert operator.reads("show-user", "eve")["quotas"]["submissions_a_day"] == usual
     for words in ((), ("--reset", "--bots", "3")):
@@ -143,7 +143,7 @@ def test_an_account_is_shown(operator: Operator) -> None:
         accounts.sessions.open(present(store.people.account("Eve")), "", instead_of=None)
         for name in ("laptop", "server"):
             accounts.tokens.create(eve, name=name, scopes={Scope.READ}, days=1)
-        store.credentials.add_token(expired_token(eve), most=3)
+        store.credentials.add_token(expired_token(eve), max_tokens=3)
         store.bots.add_version(
             NewVersion(bot="hers", author="Eve", house=False, source="s", created=START, account=eve.id)
         )

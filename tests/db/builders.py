@@ -28,7 +28,7 @@ from arena.ladder.matchmaking import rotations
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, stand_in
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
 from arena.protocol.states import Role
-from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Rules, State, apply, new_game, seats_to_move, shuffled_deck, view
 from tests.builders import play_matches, rated
 
 T = TypeVar("T")
@@ -214,7 +214,7 @@ def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[tuple[State, 
     states = [state]
     steps: list[tuple[Decision, ...]] = []
     while not state.over:
-        moves = [stand_in(view(state, seat)) for seat in asked(state)]
+        moves = [stand_in(view(state, seat)) for seat in seats_to_move(state)]
         assert len(moves) == rules.players
         state = apply(state, moves)
         states.append(state)

@@ -99,13 +99,13 @@ def _people(store: Store) -> KnownAccount:
             created=START,
             expires=LATER,
         )
-        last = store.credentials.add_token(token, most=9)
+        last = store.credentials.add_token(token, max_tokens=9)
     store.credentials.token_used(last.id, LATER)
     store.credentials.revoke_token(ann.id, last.id, LATER)
     _version(store, "left", "gone", gone)
     store.people.delete(gone.id, "former-1", LATER)
     store.people.record(replace(ENTRY, who="", subject="account:Ann", address="2001:db8:" + "ffff:" * 6))
-    store.people.count_attempt((RateLimit(key="9" * 64, most=1, window=timedelta(days=1)),), START)
+    store.people.count_attempt((RateLimit(key="9" * 64, max_attempts=1, window=timedelta(days=1)),), START)
     return ann
 
 
@@ -120,7 +120,7 @@ def _subscriptions(store: Store, account: KnownAccount) -> None:
             secret=f"{kind}-secret",
             created=START,
         )
-        store.subscriptions.add(new, first, most=9, entry=ENTRY)
+        store.subscriptions.add(new, first, max_subscriptions=9, entry=ENTRY)
         assert store.subscriptions.test(account.id, store.subscriptions.of(account.id)[-1].id, sample(START))
     (due,) = store.subscriptions.due(LATER, 9, kinds=[SubscriptionKind.WEBHOOK])
     store.subscriptions.mark_failed(due, ODD, LATER, None)

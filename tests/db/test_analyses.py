@@ -14,7 +14,7 @@ from tests.kinds import on_both
 
 def wanted_game(store: Store, **filters: tuple[str, ...]) -> str | None:
     """Return the id of the game to analyse next."""
-    replay = store.analyses.wanted(ANALYST, VERSION, **filters)
+    replay = store.analyses.next_replay(ANALYST, VERSION, **filters)
     return None if replay is None else parse(replay).game
 
 
@@ -24,7 +24,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
     remarkable = {each.game.game for each in store.activity.current(START).remarkable}
     everything = [game.game for game in store.games.newest()]
     order = []
-    while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
+    while (replay := store.analyses.next_replay(ANALYST, VERSION)) is not None:
         analysis = coarse_analysis(replay)
         assert store.analyses.add(analysis)
         assert store.analyses.find(analysis.game) == analysis
@@ -33,13 +33,13 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
     assert 0 < len(remarkable) < len(everything)
     assert set(order[: len(remarkable)]) == remarkable
     assert order[len(remarkable) :] == [game for game in everything if game not in remarkable]
-    assert store.analyses.wanted(ANALYST, VERSION + 1) is not None
+    assert store.analyses.next_replay(ANALYST, VERSION + 1) is not None
 
 
 def test_an_analysis_replaces_an_earlier_one(store: Store) -> None:
     """A game has one analysis."""
     add_few_games(store)
-    first = coarse_analysis(store.analyses.wanted(ANALYST, VERSION) or "")
+    first = coarse_analysis(store.analyses.next_replay(ANALYST, VERSION) or "")
     second = replace(first, seed=2, decisions=first.decisions[:-1])
     assert store.analyses.add(first)
     assert store.analyses.add(second)
@@ -50,15 +50,15 @@ def test_an_analysis_replaces_an_earlier_one(store: Store) -> None:
 def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) -> None:
     """The costliest come first. They are replaced or removed with the game's analysis."""
     add_few_games(store)
-    while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
+    while (replay := store.analyses.next_replay(ANALYST, VERSION)) is not None:
         store.analyses.add(coarse_analysis(replay))
     replays = [parse(page.replay) for game in store.games.newest() if (page := store.games.find(game.game))]
     for bot in {seat.bot for replay in replays for seat in replay.seats}:
         expected = [
-            (each.game, made.round, made.turn, made.seat, made.lost_chance)
+            (each.game, decision.round, decision.turn, decision.seat, decision.lost_chance)
             for each in replays
-            for made in present(store.analyses.find(each.game)).decisions
-            if made.grade in COSTLY and not made.standin and each.seats[made.seat].bot == bot
+            for decision in present(store.analyses.find(each.game)).decisions
+            if decision.grade in COSTLY and not decision.standin and each.seats[decision.seat].bot == bot
         ]
         found = store.analyses.costly(bot, 1)
         assert sorted(expected) == sorted(
@@ -84,12 +84,12 @@ def test_a_game_that_failed_is_left_out(store: Store) -> None:
 def test_no_analysis_outlives_its_replay(store: Store) -> None:
     """An analysis is removed with the game's replay, and not stored without one."""
     add_few_games(store)
-    analysis = coarse_analysis(store.analyses.wanted(ANALYST, VERSION) or "")
+    analysis = coarse_analysis(store.analyses.next_replay(ANALYST, VERSION) or "")
     assert store.analyses.add(analysis)
     store.logs.remove_replays(START + timedelta(days=9999), 99)
     assert store.analyses.find(analysis.game) is None
     assert not store.analyses.add(analysis)
-    assert store.analyses.wanted(ANALYST, VERSION) is None
+    assert store.analyses.next_replay(ANALYST, VERSION) is None
     assert store.analyses.find("no-such-game") is None
 
 
@@ -103,30 +103,30 @@ def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> Non
     add_few_games(store)
     first = puzzled(store, "two-0-0", TODAY)
     known = present(store.puzzles.find(TODAY))
-    assert (known.game, known.made) == ("two-0-0", first)
+    assert (known.game, known.decision) == ("two-0-0", first)
     assert parse(known.replay).game == "two-0-0"
     others = analysed(store, "faulty-0-0").decisions
-    for merit, made in ((0.2, others[3]), (0.5, others[4]), (0.3, others[5])):
-        store.puzzles.offer("faulty-0-0", made, merit, TODAY)
+    for merit, decision in ((0.2, others[3]), (0.5, others[4]), (0.3, others[5])):
+        store.puzzles.offer("faulty-0-0", decision, merit, TODAY)
     assert store.puzzles.find(TODAY) == known
     assert store.puzzles.newest(TODAY, 9) == (TODAY,)
     assert store.puzzles.newest(TODAY + DAY, 9) == (TODAY + DAY, TODAY)
     following = present(store.puzzles.find(TODAY + DAY))
-    assert following.made == others[4]
+    assert following.decision == others[4]
 
 
 def test_a_puzzle_changes_with_its_game(store: Store) -> None:
     """A new analysis changes the puzzle's answer. Without the replay there is no puzzle."""
     add_few_games(store)
-    made = puzzled(store, "two-0-0", TODAY)
+    decision = puzzled(store, "two-0-0", TODAY)
     known = present(store.puzzles.find(TODAY))
     again = coarse_analysis(known.replay)  # without the house bots' choices
     assert store.analyses.add(again)
     changed = present(store.puzzles.find(TODAY))
-    assert changed.made != made
-    assert (changed.made.turn, changed.made.seat) == (made.turn, made.seat)
+    assert changed.decision != decision
+    assert (changed.decision.turn, changed.decision.seat) == (decision.turn, decision.seat)
     store.logs.remove_replays(START + DAY, 99)
     assert store.puzzles.find(TODAY) is None
     assert store.puzzles.newest(TODAY, 9) == ()
-    store.puzzles.offer("no-such-game", made, 1.0, TODAY + DAY)
+    store.puzzles.offer("no-such-game", decision, 1.0, TODAY + DAY)
     assert store.puzzles.newest(TODAY + DAY, 9) == ()

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from arena.db.database import Database, OpenTransaction
 from arena.db.games import GamePage, GameRepository
-from arena.db.histories import MAX_SEARCHED, Histories, WantedGames
+from arena.db.histories import MAX_SEARCHED, BotGameFilter, Histories
 from arena.db.store import Store
 from arena.rules import Rules
 from tests.builders import play_matches
@@ -95,27 +95,29 @@ def test_a_long_curve_ends_now_as_well(store: Store) -> None:
 
 @filled_on_both
 @pytest.mark.parametrize(
-    ("wanted", "fits"),
+    ("criteria", "fits"),
     [
-        (WantedGames(), lambda _page, _own: True),
-        (WantedGames(version=1), lambda _page, own: own.version == 1),
-        (WantedGames(opponent="c"), lambda page, _own: any(seat.bot == "c" for seat in page.seats)),
-        (WantedGames(players=3), lambda page, _own: page.players == 3),
-        (WantedGames(place=1), lambda _page, own: own.place == 1),
-        (WantedGames(low=38, high=39), lambda _page, own: 38 <= own.points <= 39),
-        (WantedGames(faulty=True), lambda _page, own: bool(own.faults)),
-        (WantedGames(faulty=False), lambda _page, own: not own.faults),
+        (BotGameFilter(), lambda _page, _own: True),
+        (BotGameFilter(version=1), lambda _page, own: own.version == 1),
+        (BotGameFilter(opponent="c"), lambda page, _own: any(seat.bot == "c" for seat in page.seats)),
+        (BotGameFilter(players=3), lambda page, _own: page.players == 3),
+        (BotGameFilter(place=1), lambda _page, own: own.place == 1),
+        (BotGameFilter(low=38, high=39), lambda _page, own: 38 <= own.points <= 39),
+        (BotGameFilter(faulty=True), lambda _page, own: bool(own.faults)),
+        (BotGameFilter(faulty=False), lambda _page, own: not own.faults),
         (
-            WantedGames(version=2, opponent="b", players=4, faulty=False),
+            BotGameFilter(version=2, opponent="b", players=4, faulty=False),
             lambda page, own: (
                 (own.version, own.faults, page.players) == (2, 0, 4)
                 and any(seat.bot == "b" for seat in page.seats)
             ),
         ),
-        (WantedGames(opponent="nobody-there"), lambda _page, _own: False),
+        (BotGameFilter(opponent="nobody-there"), lambda _page, _own: False),
     ],
 )
-def test_games_are_found_by_filters(filled: Store, wanted: WantedGames, fits: Callable[..., bool]) -> None:
+def test_games_are_found_by_filters(
+    filled: Store, criteria: BotGameFilter, fits: Callable[..., bool]
+) -> None:
     """All matching games are found, newest first, whatever the page size."""
     right = [
         page.number
@@ -126,7 +128,7 @@ def test_games_are_found_by_filters(filled: Store, wanted: WantedGames, fits: Ca
         found: list[int] = []
         before = None
         while True:
-            page = filled.histories.games("mine", wanted, before, limit)
+            page = filled.histories.games("mine", criteria, before, limit)
             found += [game.number for game in page.games]
             assert len(page.games) <= limit
             if page.older is None:
@@ -150,14 +152,14 @@ def five_thousand(store: Store, database: Database) -> Database:
 @pytest.mark.usefixtures("five_thousand")
 def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
     """It looks through a limited number of games, and returns where to continue."""
-    wanted = WantedGames(low=99)
-    first = store.histories.games("mine", wanted)
+    criteria = BotGameFilter(low=99)
+    first = store.histories.games("mine", criteria)
     assert (first.games, first.older, first.searched) == ((), 5001 - MAX_SEARCHED, MAX_SEARCHED)
-    second = store.histories.games("mine", wanted, first.older)
+    second = store.histories.games("mine", criteria, first.older)
     assert (second.games, second.older) == ((), 5001 - 2 * MAX_SEARCHED)
-    third = store.histories.games("mine", wanted, second.older)
+    third = store.histories.games("mine", criteria, second.older)
     assert ([game.number for game in third.games], third.older) == ([7], None)
-    (faulty,) = store.histories.games("mine", WantedGames(faulty=True)).games
+    (faulty,) = store.histories.games("mine", BotGameFilter(faulty=True)).games
     assert faulty.number == 7
 
 
@@ -165,11 +167,11 @@ def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
 def test_a_search_for_rare_games_has_a_bounded_cost(five_thousand: Database) -> None:
     """The cost, measured on SQLite, doesn't depend on the number of games."""
 
-    def looking(wanted: WantedGames) -> Callable[[Connection], object]:
-        return lambda connection: Histories(OpenTransaction(connection)).games("mine", wanted)
+    def looking(criteria: BotGameFilter) -> Callable[[Connection], object]:
+        return lambda connection: Histories(OpenTransaction(connection)).games("mine", criteria)
 
-    assert effort(five_thousand, looking(WantedGames(faulty=True))) < 30
-    assert effort(five_thousand, looking(WantedGames())) < 60
+    assert effort(five_thousand, looking(BotGameFilter(faulty=True))) < 30
+    assert effort(five_thousand, looking(BotGameFilter())) < 60
     assert effort(five_thousand, lambda connection: Histories(OpenTransaction(connection)).curve("mine")) < 60
     assert (
         effort(five_thousand, lambda connection: Histories(OpenTransaction(connection)).opponents("mine"))

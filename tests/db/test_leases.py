@@ -155,8 +155,8 @@ def test_only_own_matches_are_released(store: Store) -> None:
 def test_a_match_is_claimed_only_if_there_is_room(store: Store) -> None:
     """A claim fails if the next match needs more seats than there are."""
     assert store.leases.due(RuntimeName.DOCKER) == 3
-    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=2) is None
-    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=3)
+    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, max_seats=2) is None
+    assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, max_seats=3)
     assert store.leases.due(RuntimeName.PROCESS) is None
 
 

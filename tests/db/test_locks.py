@@ -72,7 +72,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
     ann = add_account(store, "ann")
     people = store.people
     store.credentials.open_session(session(ann, 1))
-    store.credentials.add_token(token(ann, 1), most=9)
+    store.credentials.add_token(token(ann, 1), max_tokens=9)
     with ThreadPoolExecutor(4) as pool:
         with database.write() as connection:
             connection.execute(select(AccountRow.id).with_for_update())
@@ -80,7 +80,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
                 pool.submit(people.delete, ann.id, "former-1", START),
                 pool.submit(people.set_password, ann.id, "", START),
                 pool.submit(store.credentials.open_session, session(ann, 2), instead_of=f"{1:064x}"),
-                pool.submit(store.credentials.add_token, token(ann, 2), most=9),
+                pool.submit(store.credentials.add_token, token(ann, 2), max_tokens=9),
             ]
             wait_for_waiting(database, len(waiting))
             free = [

@@ -111,8 +111,8 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
     """It ends all other sessions, and all tokens except those that the user keeps."""
     ann = add_account(store, "ann")
     ids = [store.credentials.open_session(session(ann, number)) for number in range(3)]
-    ended, kept = (store.credentials.add_token(token(ann, number), most=3) for number in (1, 2))
-    others = store.credentials.add_token(token(add_account(store, "ben"), 3), most=3)
+    ended, kept = (store.credentials.add_token(token(ann, number), max_tokens=3) for number in (1, 2))
+    others = store.credentials.add_token(token(add_account(store, "ben"), 3), max_tokens=3)
     store.people.set_password(ann.id, "another", LATER, keep_session=ids[1], keep_tokens=[kept.id, others.id])
     assert [session.id for session in store.credentials.sessions(ann.id)] == [ids[1]]
     assert store.credentials.tokens(ann.id) == (kept, replace(ended, revoked=LATER))
@@ -138,31 +138,31 @@ def test_a_hash_is_replaced_only_if_it_has_not_changed(store: Store) -> None:
 def test_tokens_are_found_used_and_revoked(store: Store) -> None:
     """Only its own account can revoke a token. The number of valid tokens is limited."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
-    made = store.credentials.add_token(token(ann), most=1)
+    made = store.credentials.add_token(token(ann), max_tokens=1)
     assert store.credentials.token(f"{1:064x}") == (made, ann)
     assert store.credentials.token(f"{2:064x}") is None
     with pytest.raises(TooManyTokens, match="the limit is 1"):
-        store.credentials.add_token(token(ann, 2), most=1)
+        store.credentials.add_token(token(ann, 2), max_tokens=1)
     store.credentials.token_used(made.id, LATER)
     assert not store.credentials.revoke_token(ben.id, made.id, LATER)
     assert store.credentials.revoke_token(ann.id, made.id, LATER)
     assert not store.credentials.revoke_token(ann.id, made.id, LATER)
     (revoked,) = store.credentials.tokens(ann.id)
     assert (revoked.last_used, revoked.revoked, revoked.works(START)) == (LATER, LATER, False)
-    assert store.credentials.add_token(token(ann, 2), most=1).works(START)
+    assert store.credentials.add_token(token(ann, 2), max_tokens=1).works(START)
     assert not token_works_after(store, ann)
 
 
 def test_few_invalid_tokens_are_kept(store: Store) -> None:
     """A new token replaces the oldest of too many invalid ones. Valid and other accounts' tokens stay."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
-    others = store.credentials.add_token(token(ben, 1000), most=1)
+    others = store.credentials.add_token(token(ben, 1000), max_tokens=1)
     assert store.credentials.revoke_token(ben.id, others.id, START)
-    valid = store.credentials.add_token(token(ann, 999), most=2)
+    valid = store.credentials.add_token(token(ann, 999), max_tokens=2)
     for number in range(MAX_INVALID + 2):
-        made = store.credentials.add_token(token(ann, number), most=2)
+        made = store.credentials.add_token(token(ann, number), max_tokens=2)
         assert store.credentials.revoke_token(ann.id, made.id, START)
-    newest = store.credentials.add_token(token(ann, 998), most=2)
+    newest = store.credentials.add_token(token(ann, 998), max_tokens=2)
     kept = store.credentials.tokens(ann.id)
     assert (kept[0], kept[-1]) == (newest, valid)
     assert [each.id for each in kept[1:-1]] == [made.id - index for index in range(MAX_INVALID)]
@@ -183,7 +183,7 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
     other = add_bot(store, "ann", author="house")
     play_matches(store, [(mine, by_hand, other)], Rules(players=3), name="s")
     store.credentials.open_session(session(ann))
-    store.credentials.add_token(token(ann), most=3)
+    store.credentials.add_token(token(ann), max_tokens=3)
     for who, subject in (("ann", "account:ben"), ("terminal:root", "account:ann"), ("ben", "bot:ann")):
         store.people.record(NewAuditEntry(at=START, who=who, what="test", subject=subject))
 
@@ -297,9 +297,9 @@ def test_one_of_two_operators_who_demote_each_other_stays(store: Store) -> None:
     assert sorted(account.role for account in store.people.accounts()) == [Role.OPERATOR, Role.USER]
 
 
-def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
+def limit(key: str, max_attempts: int, minutes: int = 15) -> RateLimit:
     """Return a limit."""
-    return RateLimit(key=key, most=most, window=timedelta(minutes=minutes))
+    return RateLimit(key=key, max_attempts=max_attempts, window=timedelta(minutes=minutes))
 
 
 def test_attempts_are_counted_in_windows(store: Store) -> None:

@@ -37,7 +37,7 @@ def subscribe(
         created=START,
     )
     first = None if kind is SubscriptionKind.WEBHOOK else please_confirm(START)
-    return store.subscriptions.add(wanted, first, most=3, entry=ENTRY)
+    return store.subscriptions.add(wanted, first, max_subscriptions=3, entry=ENTRY)
 
 
 def all_due(store: Store) -> list[DueNotice]:

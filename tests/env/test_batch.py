@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arena.env import Batch, shuffled
-from arena.rules import Card, Move, Rules, State, apply, asked, new_game, seen
+from arena.rules import Card, Move, Rules, State, apply, new_game, seats_to_move, seen
 from arena.sdk.spaces import Mask, Whole, action_of, legal_actions, move_of, observe
 from tests.rules.helpers import VARIANTS
 from tests.soak import many
@@ -28,8 +28,8 @@ def test_games_follow_the_rules(rules: Rules) -> None:
     while not batch.over:
         mask, observed = batch.legal_actions(), batch.observe()
         for game, state in enumerate(states):
-            assert asked(state) == batch.asked
-            for seat in batch.asked:
+            assert seats_to_move(state) == batch.seats_to_move
+            for seat in batch.seats_to_move:
                 shown = seen(state, seat)
                 assert (mask[game, seat] == legal_actions(shown)).all()
                 assert (observed[game, seat] == observe(shown)).all()
@@ -41,14 +41,14 @@ def test_games_follow_the_rules(rules: Rules) -> None:
         assert tuple(batch.scores[game]) == state.result.totals
         assert tuple(batch.puddings[game]) == state.result.puddings
         assert tuple(batch.places[game]) == state.result.places
-    assert batch.asked == ()
+    assert batch.seats_to_move == ()
     assert np.allclose(batch.rewards.sum(axis=1), 0)
     assert (batch.rewards[batch.places == 1] >= 0).all()
 
 
 def _applied(state: State, actions: Whole) -> State:
     moves: list[Move | None] = [None] * state.rules.players
-    for seat in asked(state):
+    for seat in seats_to_move(state):
         moves[seat] = move_of(int(actions[seat]))
     return apply(state, moves)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from arena.play.botfiles import load_bot
-from arena.rules import Rules, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Rules, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.sdk.bot import as_move, new_chooser
 from arena.sdk.spaces import action_count, size_of
 
@@ -54,6 +54,6 @@ def test_it_writes_a_bot(tmp_path: Path) -> None:
     bot = load_bot(tmp_path / "mybot" / "bot.py")
     state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes(16)))
     while not state.over:
-        views = [view(state, seat) for seat in asked(state)]
+        views = [view(state, seat) for seat in seats_to_move(state)]
         state = apply(state, [as_move(new_chooser(bot).choose(seen), seen) for seen in views])
     assert state.result is not None

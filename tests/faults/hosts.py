@@ -31,7 +31,7 @@ def lose_a_host(tally: Tally, dice: random.Random, times: int, *, for_good: bool
     With ``for_good`` it is killed with all its processes, and started again later. Otherwise its coordinator
     is stopped until the other arena has played its matches.
     """
-    tally.most = OTHER_HOST_SECONDS
+    tally.max_seconds = OTHER_HOST_SECONDS
     with server() as cluster:
         url = cluster.address("postgres", "postgresql+psycopg")
         with installed(RuntimeName.PROCESS, url=url) as one, installed(RuntimeName.PROCESS, url=url) as two:

@@ -41,7 +41,7 @@ def kill_anywhere(
     tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, *, tree: bool, **how: object
 ) -> None:
     """Kill the coordinator, or with ``tree`` the whole arena, at random moments, also while it starts."""
-    tally.most = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
+    tally.max_seconds = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         for _ in range(times):
             _keep_busy(arena, dice)
@@ -61,7 +61,7 @@ def kill_anywhere(
 
 def kill_referees(tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, **how: object) -> None:
     """Kill referees at random moments, while the coordinator continues."""
-    tally.most = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
+    tally.max_seconds = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         _keep_busy(arena, dice)
         arena.start_and_claim()
@@ -84,7 +84,7 @@ def die_at_failpoints(
     tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, **how: object
 ) -> None:
     """Kill the coordinator at each failpoint, the first time it gets there, then the second and so on."""
-    tally.most = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
+    tally.max_seconds = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         for name, count in _failpoints(dice, times):
             _keep_busy(arena, dice)

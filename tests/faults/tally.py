@@ -47,7 +47,7 @@ class Tally:
     left: int = 0  # processes, containers, sockets and folders left at the end
     again: list[Again] = field(default_factory=list)  # times from a fault to the next claim
     # Maximum of these times in seconds, without waits for a processor; None for no limit.
-    most: float | None = None
+    max_seconds: float | None = None
     wrong: list[str] = field(default_factory=list)  # other failures, in words
 
     def close(self, *arenas: Installation, aside: frozenset[str] = frozenset()) -> None:
@@ -73,7 +73,9 @@ class Tally:
     def holds(self) -> bool:
         """True if the arena kept all its promises."""
         bad = self.lost + self.doubled + self.blamed + self.aside + self.differing + self.left
-        late = self.most is not None and any(each.seconds - each.waited > self.most for each in self.again)
+        late = self.max_seconds is not None and any(
+            each.seconds - each.waited > self.max_seconds for each in self.again
+        )
         return not bad and not late and not self.wrong and self.times > 0
 
     def figures(self) -> dict[str, Any]:
@@ -87,7 +89,7 @@ class Tally:
             "unhindered_median": _round(median, unhindered),
             "unhindered_most": _round(max, unhindered),
             "measured": len(self.again),
-            "limit": self.most,
+            "limit": self.max_seconds,
             "holds": self.holds,
             "wrong": self.wrong,
         }
@@ -103,7 +105,7 @@ def print_table(tallies: Sequence[Tally], title: str) -> None:
         table.add_row(
             *(str(figures[name]) for name in _COUNTED),
             *(_pair(figures, name) for name in _TIMED),
-            "" if tally.most is None else f"{tally.most:g}",
+            "" if tally.max_seconds is None else f"{tally.max_seconds:g}",
             "yes" if tally.holds else "NO",
         )
     Console(width=_WIDTH).print(table)

@@ -11,8 +11,8 @@ def test_a_scenario_has_a_row_and_holds_within_its_limit(capsys: pytest.CaptureF
     times = [Again(1.2, 0.5), Again(5.0, 1.5)]
     print_table(
         [
-            Tally("fine", times=2, games=9, again=times, most=4.0),
-            Tally("late", times=2, again=times, most=3.0),
+            Tally("fine", times=2, games=9, again=times, max_seconds=4.0),
+            Tally("late", times=2, again=times, max_seconds=3.0),
         ],
         "",
     )

@@ -8,7 +8,7 @@ from arena.home.ask_program import GameToAsk, ProgramRun, Reply, ask_program
 from arena.home.bots import HomeBot, bot_of_command
 from arena.home.workers import BotUnloadable
 from arena.protocol.match import Clock
-from arena.rules import Rules, State, View, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Rules, State, View, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.sdk import Move
 from tests.home.test_processes import command
 
@@ -24,9 +24,9 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
     steps: list[tuple[Move | None, ...]] = []
     while not state.over:
         moves: list[Move | None] = [None] * rules.players
-        for each in asked(state):
+        for each in seats_to_move(state):
             moves[each] = view(state, each).legal_moves()[0]
-        if seat in asked(state):
+        if seat in seats_to_move(state):
             seen.append(view(state, seat))
         steps.append(tuple(moves))
         state = apply(state, moves)

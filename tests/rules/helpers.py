@@ -6,7 +6,18 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from arena.rules import SEED_BYTES, Card, Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import (
+    SEED_BYTES,
+    Card,
+    Move,
+    Rules,
+    State,
+    apply,
+    new_game,
+    seats_to_move,
+    shuffled_deck,
+    view,
+)
 
 _SHORT = {
     "tp": Card.TEMPURA,
@@ -66,7 +77,7 @@ def position(rules: Rules, hands: Sequence[str], tables: Sequence[str] = ()) -> 
 
 def random_moves(state: State, dice: Random) -> tuple[Move | None, ...]:
     """Choose a random legal move for every seat that is asked, all with the same probability."""
-    seats = asked(state)
+    seats = seats_to_move(state)
     return tuple(
         dice.choice(view(state, seat).legal_moves()) if seat in seats else None
         for seat in range(state.rules.players)

@@ -16,11 +16,11 @@ from arena.rules import (
     Rules,
     State,
     apply,
-    asked,
     new_game,
     places,
     score_puddings,
     score_round,
+    seats_to_move,
     shuffled_deck,
     simulation_seed,
     view,
@@ -47,7 +47,7 @@ def chosen(move: Move) -> Choice:
 
 def same_position(state: State, game: Game) -> None:
     """Check that both engines ask the same seats, with the same hands."""
-    seats = asked(state)
+    seats = seats_to_move(state)
     assert list(seats) == game.asked()
     for seat in seats:
         assert [card.label for card in state.hands[seat]] == game.hand(seat)
@@ -64,7 +64,7 @@ def play(rules: Rules, seed: bytes, *, compare_choices: bool) -> tuple[State, Ga
     while not state.over:
         same_position(state, game)
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             legal = view(state, seat).legal_moves()
             if compare_choices:
                 assert {chosen(move) for move in legal} == set(game.choices(seat))

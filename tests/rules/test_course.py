@@ -7,9 +7,9 @@ from arena.rules import (
     Move,
     Rules,
     apply,
-    asked,
     deals,
     new_game,
+    seats_to_move,
     shuffled_deck,
     unshuffled_deck,
 )
@@ -56,9 +56,9 @@ def test_nobody_is_asked_for_a_last_card(rules: Rules) -> None:
     """The last card of every hand is played automatically, in the same step as the previous turn."""
     for state, _ in random_game(rules, SEED):
         if state.over:
-            assert asked(state) == ()
+            assert seats_to_move(state) == ()
         else:
-            assert asked(state) == tuple(range(rules.players))
+            assert seats_to_move(state) == tuple(range(rules.players))
             assert all(len(hand) >= 2 for hand in state.hands)
 
 

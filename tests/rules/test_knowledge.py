@@ -20,10 +20,10 @@ from arena.rules import (
     State,
     Turn,
     apply,
-    asked,
     knowledge,
     moments,
     new_game,
+    seats_to_move,
     seen,
     view,
 )
@@ -267,7 +267,7 @@ def test_unseen_cards_and_placed_ones_are_the_deck(rules: Rules) -> None:
     for state, moves in random_game(rules, bytes(range(16))):
         if moves is None:
             break
-        known = knowledge(view(state, asked(state)[0]))
+        known = knowledge(view(state, seats_to_move(state)[0]))
         certain = Counter(card for held in known.hands for card in held.certain)
         placed = Counter(state.deck[: (state.round - 1) * rules.hand_size * rules.participants])
         placed.update(card for table in state.tables for card in table)

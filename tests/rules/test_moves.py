@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import Card, IllegalMove, Move, Rules, apply, asked, check_move, legal_moves, view
+from arena.rules import Card, IllegalMove, Move, Rules, apply, check_move, legal_moves, seats_to_move, view
 
 from .helpers import random_game, seeds, variants
 
@@ -49,7 +49,7 @@ def test_an_illegal_move_changes_nothing_and_names_its_rule(
     game = list(random_game(rules, seed))
     step %= len(game) - 1
     state, moves = game[step]
-    seat = data.draw(st.sampled_from(asked(state)))
+    seat = data.draw(st.sampled_from(seats_to_move(state)))
     legal = set(view(state, seat).legal_moves())
     wrong = data.draw(st.sampled_from(EVERY_MOVE).filter(lambda candidate: candidate not in legal))
     before = repr(state)

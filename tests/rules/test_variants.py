@@ -7,9 +7,9 @@ from arena.rules import (
     Rules,
     State,
     apply,
-    asked,
     legal_moves,
     score_round,
+    seats_to_move,
     view,
 )
 
@@ -97,7 +97,7 @@ def test_in_the_last_turn_only_the_controller_is_asked(rules: Rules) -> None:
     for state, _ in random_game(rules, SEED):
         if not state.over:
             last = state.turn == 9
-            assert asked(state) == ((state.controller,) if last else (0, 1))
+            assert seats_to_move(state) == ((state.controller,) if last else (0, 1))
             sizes = [10 - state.turn] * 2
             sizes[state.controller or 0] += 1
             assert [len(hand) for hand in state.hands] == sizes

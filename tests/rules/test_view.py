@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import Card, Rules, State, apply, asked, deals, new_game, view
+from arena.rules import Card, Rules, State, apply, deals, new_game, seats_to_move, view
 
 from .helpers import random_game, seeds, variants
 
@@ -15,7 +15,7 @@ from .helpers import random_game, seeds, variants
 def test_a_view_shows_what_a_player_sees_at_the_table(rules: Rules, seed: bytes) -> None:
     """A view has the seat's hand and earlier hands, and everything that is public."""
     for state, moves in random_game(rules, seed):
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             seen = view(state, seat)
             assert seen.hand == state.hands[seat]
             assert list(seen.hand) == sorted(seen.hand)
@@ -37,7 +37,7 @@ def test_a_view_shows_what_a_player_sees_at_the_table(rules: Rules, seed: bytes)
 def test_only_a_seat_that_is_asked_has_a_view() -> None:
     """The opponent's automatic last card is not a decision, and a finished game has none."""
     for state, _ in random_game(Rules(players=2, dummy=True), bytes(16)):
-        for seat in {0, 1} - set(asked(state)):
+        for seat in {0, 1} - set(seats_to_move(state)):
             with pytest.raises(ValueError, match=f"seat {seat} is not asked now"):
                 view(state, seat)
 
@@ -49,7 +49,7 @@ def test_a_view_does_not_depend_on_what_is_hidden(
     """The others' hands and earlier hands, the pile and the deck may have any cards."""
     states = [state for state, moves in random_game(rules, seed) if moves is not None]
     state = states[step % len(states)]
-    seat = asked(state)[seat % len(asked(state))]
+    seat = seats_to_move(state)[seat % len(seats_to_move(state))]
 
     def other(hands: tuple[tuple[Card, ...], ...]) -> tuple[tuple[Card, ...], ...]:
         return tuple(
@@ -78,7 +78,7 @@ def test_games_that_differ_in_unseen_cards_look_the_same(
     game = [(state, moves) for state, moves in random_game(rules, seed) if moves is not None]
     game = game[: step % len(game) + 1]
     state, _ = game[-1]
-    seat = asked(state)[seat % len(asked(state))]
+    seat = seats_to_move(state)[seat % len(seats_to_move(state))]
     unseen = unseen_positions([state for state, _ in game], seat)
     mixed = dice.sample(unseen, len(unseen))
     deck = list(state.deck)
@@ -87,7 +87,7 @@ def test_games_that_differ_in_unseen_cards_look_the_same(
 
     again = new_game(rules, deck)
     for number, (before, moves) in enumerate(game):
-        if seat in asked(before):
+        if seat in seats_to_move(before):
             assert view(again, seat) == view(before, seat)
         if number < len(game) - 1:
             again = apply(again, moves)
@@ -130,7 +130,7 @@ def test_there_are_unseen_cards_to_exchange(rules: Rules, seed: bytes, step: int
     """The previous test therefore exchanges cards, at least before the last round."""
     states = [state for state, moves in random_game(rules, seed) if moves is not None]
     states = states[: step % len(states) + 1]
-    unseen = unseen_positions(states, asked(states[-1])[0])
+    unseen = unseen_positions(states, seats_to_move(states[-1])[0])
     assert len(unseen) >= (3 - states[-1].round) * rules.hand_size * rules.participants
     assert states[-1].turn > 1 or len(unseen) >= rules.hand_size * (rules.players - 1)
 
@@ -139,6 +139,6 @@ def test_there_are_unseen_cards_to_exchange(rules: Rules, seed: bytes, step: int
 def test_a_view_has_neither_the_seed_nor_the_deck(rules: Rules, seed: bytes) -> None:
     """No field is the seed, the deck or the deal."""
     for state, _ in random_game(rules, seed):
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             for value in view(state, seat):
                 assert value not in (state.deck, seed, deals(rules, state.deck))

@@ -28,7 +28,7 @@ LONG = 3_600.0
 """Seconds: longer than any test takes."""
 
 
-NONE = Backoff(first=0, most=0)
+NONE = Backoff(first=0, maximum=0)
 
 
 def test_a_backoff_grows_up_to_its_limit() -> None:
@@ -137,7 +137,7 @@ class Mending(Notes):
 @pytest.mark.parametrize("all_wait", [False, True])
 def test_a_failed_match_waits(store: Store, run_dir: Path, *, all_wait: bool) -> None:
     """Other matches are played, unless all are in backoff. The coordinator does not exit in either case."""
-    long = Backoff(first=LONG, most=LONG)
+    long = Backoff(first=LONG, maximum=LONG)
     delays = RetryDelays(per_match=long, shared=long if all_wait else NONE)
     ladder = ladder_of(store)
     while store.activity.totals().matches_waiting < 4:

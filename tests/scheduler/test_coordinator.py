@@ -49,7 +49,7 @@ from tests.builders import host_report
 from tests.db.builders import new_challenge
 from tests.patience import WAIT_SECONDS
 
-AT_ONCE = RetryDelays(per_match=Backoff(first=0, most=0), shared=Backoff(first=0, most=0))
+AT_ONCE = RetryDelays(per_match=Backoff(first=0, maximum=0), shared=Backoff(first=0, maximum=0))
 """Failed matches may be retried immediately."""
 
 

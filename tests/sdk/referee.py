@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import grpc
 from grpc import aio
 
-from arena.rules import Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Move, Rules, State, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
 from arena.wire.v1.referee_pb2_grpc import RefereeServicer, add_RefereeServicer_to_server
@@ -185,5 +185,5 @@ def request(state: State, seat: int = 0, game: int = 0) -> pb.Event:
 
 def step(state: State, seat: int, move: Move | None) -> State:
     """Play one turn with the seat's move and the others' first legal moves."""
-    others = {other: view(state, other).legal_moves()[0] for other in asked(state) if other != seat}
+    others = {other: view(state, other).legal_moves()[0] for other in seats_to_move(state) if other != seat}
     return apply(state, [move if at == seat else others.get(at) for at in range(state.rules.players)])

@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 
-from arena.rules import DECK_COUNTS, ROUNDS, Card, Rules, View, apply, asked, new_game, shuffled_deck, view
+from arena.rules import (
+    DECK_COUNTS,
+    ROUNDS,
+    Card,
+    Rules,
+    View,
+    apply,
+    new_game,
+    seats_to_move,
+    shuffled_deck,
+    view,
+)
 from arena.sdk import direction, known_hands, score_nigiri, score_puddings, score_round, unseen_cards
 from tests.rules.helpers import VARIANTS
 from tests.sdk.javascript import as_javascript, evaluate
@@ -45,7 +56,7 @@ def games() -> Iterator[View]:
             state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
             while not state.over:
                 moves: list[Any] = [None] * rules.players
-                for seat in asked(state):
+                for seat in seats_to_move(state):
                     seen = view(state, seat)
                     yield seen
                     legal = seen.legal_moves()

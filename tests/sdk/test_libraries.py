@@ -7,7 +7,7 @@ from hashlib import sha256
 import grpc
 import pytest
 
-from arena.rules import Rules, asked, view
+from arena.rules import Rules, seats_to_move, view
 from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
 from tests.patience import within
@@ -64,7 +64,7 @@ def test_the_bot_sees_the_complete_view_in_every_decision(library: Library, rule
         await talk.welcome(rules, seat=1)
         while not state.over:
             move = None
-            if 1 in asked(state):
+            if 1 in seats_to_move(state):
                 seen = view(state, 1)
                 await talk.send(request(state, 1))
                 (answer,) = (await talk.receive()).moves

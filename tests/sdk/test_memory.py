@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import State, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.sdk.memory import known_hands, unseen_cards
 from tests.rules.helpers import VARIANTS
 
@@ -16,7 +16,7 @@ def states(draw: st.DrawFn) -> State:
     rules = draw(st.sampled_from(VARIANTS))
     state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
     for _ in range(draw(st.integers(0, 3 * rules.turns))):
-        choices = {seat: view(state, seat).legal_moves() for seat in asked(state)}
+        choices = {seat: view(state, seat).legal_moves() for seat in seats_to_move(state)}
         # Moves with chopsticks are the last in the list.
         picks = {
             seat: legal[-1 - draw(st.integers(0, min(9, len(legal) - 1)))] for seat, legal in choices.items()
@@ -31,7 +31,7 @@ def states(draw: st.DrawFn) -> State:
 @given(state=states(), data=st.data())
 def test_hands_that_were_seen_are_known(state: State, data: st.DataObject) -> None:
     """All cards of a hand that was passed on are known, except one drawn from the dummy's pile."""
-    seat = data.draw(st.sampled_from(asked(state)))
+    seat = data.draw(st.sampled_from(seats_to_move(state)))
     step = -1 if state.rules.pass_both_ways and state.round == 2 else 1
     players = state.rules.players
     known = known_hands(view(state, seat))
@@ -49,7 +49,7 @@ def test_hands_that_were_seen_are_known(state: State, data: st.DataObject) -> No
 @given(state=states(), data=st.data())
 def test_unseen_cards_are_all_the_others(state: State, data: st.DataObject) -> None:
     """The unseen cards are the undealt cards and all hands and piles, except known hands."""
-    seen = view(state, data.draw(st.sampled_from(asked(state))))
+    seen = view(state, data.draw(st.sampled_from(seats_to_move(state))))
     size = state.rules.hand_size * state.rules.participants
     to_come = Counter(state.deck[size * state.round :])
     held = Counter(card for hand in (*state.hands, state.pile) for card in hand)

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import Card, Move, Rules, State, apply, asked, knowledge, new_game, shuffled_deck, view
+from arena.rules import (
+    Card,
+    Move,
+    Rules,
+    State,
+    apply,
+    knowledge,
+    new_game,
+    seats_to_move,
+    shuffled_deck,
+    view,
+)
 from arena.sdk.search import World, decode, encode, playout, promise, simple_move, values, worlds
 from tests.rules.helpers import VARIANTS
 from tests.sdk.test_memory import states
@@ -21,7 +32,7 @@ def dice(seed: int) -> Random:
 
 def face_up(state: State) -> World:
     """Return the world with the hands and the pile of a state."""
-    world = worlds(view(state, asked(state)[0]))(dice(0))
+    world = worlds(view(state, seats_to_move(state)[0]))(dice(0))
     world.hands = [[int(card) for card in hand] for hand in state.hands]
     world.pile = [int(card) for card in reversed(state.pile)]
     return world
@@ -33,7 +44,7 @@ def test_a_round_follows_the_rules(state: State, seed: int) -> None:
     rng, world, round_number = dice(seed), face_up(state), state.round
     while state.round == round_number and not state.over:
         moves = [
-            decode(rng.choice(world.moves(seat))) if seat in asked(state) else None
+            decode(rng.choice(world.moves(seat))) if seat in seats_to_move(state) else None
             for seat in range(state.rules.players)
         ]
         world.step([encode(move) if move else world.hands[seat][0] for seat, move in enumerate(moves)])
@@ -56,7 +67,7 @@ def test_a_round_follows_the_rules(state: State, seed: int) -> None:
 def test_every_legal_move_has_an_equivalent(state: State, seed: int) -> None:
     """A legal move that isn't listed has a listed one with another order and at least as many points."""
     world = face_up(state)
-    for seat in asked(state):
+    for seat in seats_to_move(state):
         legal = view(state, seat).legal_moves()
         offered = {decode(code) for code in world.moves(seat)}
         assert offered <= set(legal)
@@ -81,7 +92,7 @@ def _nigiri(world: World, seat: int, move: Move) -> tuple[int, int]:
 @given(state=states(), data=st.data())
 def test_worlds_agree_with_what_is_known(state: State, data: st.DataObject) -> None:
     """Every hand has its size and its certain cards; its other cards are unseen ones."""
-    seen = view(state, data.draw(st.sampled_from(asked(state))))
+    seen = view(state, data.draw(st.sampled_from(seats_to_move(state))))
     known = knowledge(seen)
     world = worlds(seen)(dice(data.draw(st.integers(0, 2**32))))
     dealt = [*world.hands, world.pile] if seen.rules.dummy else world.hands
@@ -110,7 +121,7 @@ def test_every_deal_is_equally_likely() -> None:
 def test_simple_players_move_legally(state: State, seed: int, noise: float) -> None:
     """Simple players move legally in every world. A playout ends the round, and its values sum to zero."""
     world, rng = face_up(state), dice(seed)
-    for seat in asked(state):
+    for seat in seats_to_move(state):
         move = simple_move(world, seat, rng, noise)
         assert decode(move) in view(state, seat).legal_moves()
         assert isinstance(promise(world, seat, move), float)

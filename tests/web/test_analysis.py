@@ -68,12 +68,12 @@ def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClien
         assert f'<a href="/games/faulty-0-0/{turn.round}/{turn.turn}">' in part
     assert 0 < len(shown.costly) <= MAX_COSTLY
     for each in shown.costly:
-        made = each.made
-        assert f"/games/faulty-0-0/{made.round}/{made.turn}?view=infer:{made.seat}" in page.links
-        assert f"All {len(made.options)}</summary>" in part
-    losses = [each.made.lost_chance for each in shown.costly]
+        decision = each.decision
+        assert f"/games/faulty-0-0/{decision.round}/{decision.turn}?view=infer:{decision.seat}" in page.links
+        assert f"All {len(decision.options)}</summary>" in part
+    losses = [each.decision.lost_chance for each in shown.costly]
     assert losses == sorted(losses, reverse=True)
-    assert all(each.made.grade in {Grade.INACCURACY, Grade.BLUNDER} for each in shown.costly)
+    assert all(each.decision.grade in {Grade.INACCURACY, Grade.BLUNDER} for each in shown.costly)
 
 
 def test_every_link_of_an_analysis_works(visitor: TestClient) -> None:

@@ -299,7 +299,7 @@ def subscribed(world: World, account: KnownAccount, kind: str) -> int:
         created=world.now,
     )
     entry = NewAuditEntry(at=world.now, who=account.name, what="subscribe", address="")
-    return world.store.subscriptions.add(new, None, most=9, entry=entry).id
+    return world.store.subscriptions.add(new, None, max_subscriptions=9, entry=entry).id
 
 
 def expired(world: World) -> TestClient:

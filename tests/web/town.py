@@ -85,7 +85,7 @@ def _subscriptions(world: World, ann: KnownAccount) -> None:
         )
         first = please_confirm(START) if kind == "mail" else None
         entry = NewAuditEntry(at=START, who="ann", what="subscribe", address="")
-        made = store.add(new, first, most=4, entry=entry)
+        made = store.add(new, first, max_subscriptions=4, entry=entry)
         store.test(ann.id, made.id, sample(START))
         if kind == "webhook":
             (due,) = store.due(START, 1, kinds=[kind])

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import Card, Move, RoundScore, Rules, Turn, View, apply, asked, new_game, shuffled_deck, view
+from arena.rules import (
+    Card,
+    Move,
+    RoundScore,
+    Rules,
+    Turn,
+    View,
+    apply,
+    new_game,
+    seats_to_move,
+    shuffled_deck,
+    view,
+)
 from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
 from tests.rules.helpers import VARIANTS
@@ -19,14 +31,14 @@ def views(draw: st.DrawFn) -> View:
     state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
     for _ in range(draw(st.integers(0, 3 * rules.turns))):
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             legal = view(state, seat).legal_moves()
             moves[seat] = legal[draw(st.integers(0, len(legal) - 1))]
         after = apply(state, moves)
         if after.over:
             break
         state = after
-    return view(state, draw(st.sampled_from(asked(state))))
+    return view(state, draw(st.sampled_from(seats_to_move(state))))
 
 
 def over_the_wire(message: pb.TurnRequest) -> pb.TurnRequest:
@@ -85,7 +97,8 @@ def test_scores_and_results_survive_the_wire(rules: Rules) -> None:
     state = new_game(rules, shuffled_deck(rules, bytes(16)))
     while not state.over:
         moves = [
-            view(state, s).legal_moves()[-1] if s in asked(state) else None for s in range(rules.players)
+            view(state, s).legal_moves()[-1] if s in seats_to_move(state) else None
+            for s in range(rules.players)
         ]
         state = apply(state, moves)
     assert state.result is not None

@@ -96,7 +96,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
         status_code=201,
         responses=problems({429: "Too many attempts to confirm the password."}),
     )
-    def new_token(request: Request, caller: Maker, wanted: WantedToken) -> NewToken:
+    def new_token(request: Request, caller: Maker, body: WantedToken) -> NewToken:
         """Create a token.
 
         A token can only create tokens with the same or fewer scopes, which expire no later than it does. In a
@@ -107,12 +107,12 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
         try:
             if caller.session is not None:
                 attempts.confirm_password(caller.session)
-                by = accounts.sessions.confirm(caller.account, wanted.password, address=address)
+                by = accounts.sessions.confirm(caller.account, body.password, address=address)
             secret, token = accounts.tokens.create(
                 caller.account,
-                name=wanted.name,
-                scopes=wanted.scopes,
-                days=wanted.days,
+                name=body.name,
+                scopes=body.scopes,
+                days=body.days,
                 by=by,
                 address=address,
             )

@@ -93,13 +93,13 @@ class _Entry:
         if self._accounts.registration.mode is not RegistrationMode.CLOSED:
             self._attempts.count_registration(request)
         try:
-            made = self._accounts.registration.register(
+            account = self._accounts.registration.register(
                 name, password, invitation.strip(), address=address_of(request)
             )
         except (AccountError, InvitationRefused, NameTaken, WrongName) as error:
             fields = {"name": name, "invitation": invitation}
             return self._form(request, "register.html", error, onward=onward, **fields)
-        return self._enter(request, made, onward)
+        return self._enter(request, account, onward)
 
     def logout(self, request: Request) -> Response:
         secret = session_secret(request)
@@ -112,7 +112,7 @@ class _Entry:
     def _form(
         self, request: Request, template: str, error: Exception | None = None, *, onward: str, **fields: str
     ) -> Response:
-        made = page(
+        response = page(
             request,
             template,
             status=200 if error is None else _status(error),
@@ -124,8 +124,8 @@ class _Entry:
             onward=local(onward),
             **fields,
         )
-        made.headers["Cache-Control"] = PRIVATE
-        return made
+        response.headers["Cache-Control"] = PRIVATE
+        return response
 
     def _enter(self, request: Request, checked: StoredPassword, onward: str) -> Response:
         """Begin a new session, whatever cookie the browser sent, and end the browser's old session."""
@@ -246,10 +246,10 @@ class _OwnAccount:
         except AccountError as error:
             return self._page(request, session, wrong="delete", error=error)
         request.state.caller = None
-        made = page(request, "deleted.html", pseudonym=pseudonym)
-        made.headers["Cache-Control"] = PRIVATE
-        clear_session(request, made)
-        return made
+        response = page(request, "deleted.html", pseudonym=pseudonym)
+        response.headers["Cache-Control"] = PRIVATE
+        clear_session(request, response)
+        return response
 
     def _page(  # noqa: PLR0913 - what the page shows
         self,

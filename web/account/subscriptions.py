@@ -135,24 +135,24 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         status_code=201,
         responses=problems({429: "Too many attempts to subscribe."}),
     )
-    def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
+    def add(request: Request, caller: Owner, body: WantedSubscription) -> AddedSubscription:
         """Add a webhook or an email address. Also requires `read`, since notifications may be private."""
         _require_read_scope(caller)
-        attempts.count_subscription(request, caller.account, wanted.address)
+        attempts.count_subscription(request, caller.account, body.address)
         try:
-            secret, made = subscriptions.add(
-                caller.account, wanted.kind, wanted.address, wanted.topics, address=address_of(request)
+            secret, added = subscriptions.add(
+                caller.account, body.kind, body.address, body.topics, address=address_of(request)
             )
         except (SubscriptionRefused, TooManySubscriptions) as error:
             raise Problem(422, f"{error}.") from error
-        return AddedSubscription(secret=secret, **asdict(_document(made)))
+        return AddedSubscription(secret=secret, **asdict(_document(added)))
 
     @router.patch("/account/subscriptions/{number}")
-    def set_topics(request: Request, caller: Owner, number: Number, wanted: WantedTopics) -> Subscription:
+    def set_topics(request: Request, caller: Owner, number: Number, body: WantedTopics) -> Subscription:
         """Change the events of a subscription. Also requires `read`, since notifications may be private."""
         _require_read_scope(caller)
         return _document_or_404(
-            subscriptions.set_topics(caller.account, number, wanted.topics, address=address_of(request))
+            subscriptions.set_topics(caller.account, number, body.topics, address=address_of(request))
         )
 
     @router.post(

@@ -130,18 +130,18 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
             }
         ),
     )
-    def change(caller: Owner, bot: BotName, wanted: WantedChange) -> Bot:
+    def change(caller: Owner, bot: BotName, body: WantedChange) -> Bot:
         """Activate another version of your bot, retire or reactivate it, or open or close it to people.
 
         Activating a version also reactivates a benched or retired bot.
         """
         account = caller.account.id
         try:
-            if wanted.version is not None:
-                changed = owners.play_version(account, bot, wanted.version)
-            elif wanted.open_to_people is not None:
-                changed = owners.open_to_people(account, bot, is_open=wanted.open_to_people)
-            elif wanted.state == "retired":
+            if body.version is not None:
+                changed = owners.play_version(account, bot, body.version)
+            elif body.open_to_people is not None:
+                changed = owners.open_to_people(account, bot, is_open=body.open_to_people)
+            elif body.state == "retired":
                 changed = owners.retire(account, bot)
             else:
                 changed = owners.reactivate(account, bot)

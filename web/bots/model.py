@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import Query
 
 from arena.db.bots import KnownBot, KnownVersion
-from arena.db.histories import FoundGames, WantedGames
+from arena.db.histories import BotGameFilter, FoundGames
 from arena.db.queue import QueuePlace
 from arena.db.store import Store
 from arena.ladder.rating import conservative, median
@@ -93,9 +93,9 @@ class BotPageQuery:
     curve: Players = None  # number of players, for the curve and for expected results
 
     @property
-    def wanted(self) -> WantedGames:
+    def criteria(self) -> BotGameFilter:
         """The game filters, for the store."""
-        return WantedGames(
+        return BotGameFilter(
             version=self.version,
             opponent=self.opponent,
             players=self.players,
@@ -108,7 +108,7 @@ class BotPageQuery:
     @property
     def filters(self) -> bool:
         """True if any game filter is set."""
-        return self.wanted != WantedGames()
+        return self.criteria != BotGameFilter()
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
         """Return the query string with these parameters changed."""
@@ -160,7 +160,7 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
         older_versions=versions[-2].number if len(versions) > VERSIONS_A_PAGE else None,
         opponents=opponents[:OPPONENTS_A_PAGE],
         more_opponents=where.opponents + OPPONENTS_A_PAGE if len(opponents) > OPPONENTS_A_PAGE else None,
-        found=store.histories.games(bot.name, where.wanted, where.before, GAMES_A_PAGE),
+        found=store.histories.games(bot.name, where.criteria, where.before, GAMES_A_PAGE),
         habits=read_habits(store, bot.name),
         failures=read_failures(store, bot.name),
         mistakes=read_mistakes(store, bot.name, bot.playing),

@@ -55,8 +55,8 @@ def _search_term(typed: str) -> str:
     return plain(typed.partition("@")[0][:NAME_LENGTH])
 
 
-def _names_on_board(boards: Boards, wanted: BoardQuery) -> Iterator[str]:
-    return (row.bot for row in boards.board(wanted).rows)
+def _names_on_board(boards: Boards, query: BoardQuery) -> Iterator[str]:
+    return (row.bot for row in boards.board(query).rows)
 
 
 _MAX_OPPONENT_LENGTH: Final = 64
@@ -140,13 +140,13 @@ class _Bots:
     ) -> Response:
         # Escape invalid names, so that they can be shown and looked up: PostgreSQL rejects NUL.
         names = tuple(visible(name.strip())[:_MAX_OPPONENT_LENGTH] for name in opponent if name.strip())
-        wanted = RequestedChallenge(bot=bot, version=None, opponents=names, deals=deals)
+        requested = RequestedChallenge(bot=bot, version=None, opponents=names, deals=deals)
         try:
-            made = self._owners.challenge(session.account.id, wanted)
+            challenge = self._owners.challenge(session.account.id, requested)
         except REFUSED as error:
-            refused = _Refused(form="challenge", problem=refusal(error), typed=wanted)
+            refused = _Refused(form="challenge", problem=refusal(error), typed=requested)
             return self._show_refusal(request, bot, refused)
-        return RedirectResponse(f"/challenges/{made.id}", 303)
+        return RedirectResponse(f"/challenges/{challenge.id}", 303)
 
     def _change(
         self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]

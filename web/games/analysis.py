@@ -61,7 +61,7 @@ class ShownMove:
 class ShownDecision:
     """A decision with all its options, best first."""
 
-    made: AnalysedDecision
+    decision: AnalysedDecision
     played: ShownMove
     options: tuple[ShownMove, ...]
     house: tuple[tuple[ShownMove, tuple[str, ...]], ...]  # house bots' choices with their names, best first
@@ -120,16 +120,16 @@ def decisions_of(analysis: Analysis, seat: int) -> tuple[ShownDecision, ...]:
     return tuple([shown_decision(each) for each in analysis.decisions if each.seat == seat])
 
 
-def shown_decision(made: AnalysedDecision) -> ShownDecision:
+def shown_decision(decision: AnalysedDecision) -> ShownDecision:
     """Lay out a decision."""
-    options = tuple(map(_move, made.options))
+    options = tuple(map(_move, decision.options))
     house = tuple(
         [
-            (options[choice], tuple([name for name, chosen in made.house.items() if chosen == choice]))
-            for choice in sorted(set(made.house.values()))
+            (options[choice], tuple([name for name, chosen in decision.house.items() if chosen == choice]))
+            for choice in sorted(set(decision.house.values()))
         ]
     )
-    return ShownDecision(made, options[made.played], options, house)
+    return ShownDecision(decision, options[decision.played], options, house)
 
 
 def _move(option: Option) -> ShownMove:

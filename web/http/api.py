@@ -142,9 +142,9 @@ def description_api() -> APIRouter:
 def describe(app: FastAPI) -> Document:
     """Return the OpenAPI description of an app's data routes."""
     routes = [route for route in iter_route_contexts(app.routes) if (route.path or "").startswith(PREFIX)]
-    made = get_openapi(title=app.title, version=__version__, description=_ABOUT, routes=routes)
-    schemas = made["components"]["schemas"]
-    for path in made["paths"].values():
+    schema = get_openapi(title=app.title, version=__version__, description=_ABOUT, routes=routes)
+    schemas = schema["components"]["schemas"]
+    for path in schema["paths"].values():
         for method, operation in path.items():
             _describe_operation(operation)
             _add_problems(method, operation)
@@ -154,7 +154,7 @@ def describe(app: FastAPI) -> Document:
     del schemas["HTTPValidationError"], schemas["ValidationError"]
     schemas[_PROBLEM] = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
     _describe_schemas(schemas)
-    return made
+    return schema
 
 
 def _describe_operation(operation: Document) -> None:

@@ -135,11 +135,11 @@ def install_error_handlers(app: FastAPI) -> None:
         with suppress(StoreError):  # the page's header shows the user even if no route matched
             await run_in_threadpool(note_caller, request)
         problem = error if isinstance(error, Problem) else Problem(error.status_code, error.detail)
-        made = answer_problem(request, problem)
-        made.headers.update(error.headers or {})
+        response = answer_problem(request, problem)
+        response.headers.update(error.headers or {})
         if methods := _methods(request) if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else ():
-            made.headers["Allow"] = ", ".join(sorted(methods))
-        return made
+            response.headers["Allow"] = ", ".join(sorted(methods))
+        return response
 
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, _handle_invalid_request)

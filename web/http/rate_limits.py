@@ -228,4 +228,4 @@ def _mailbox(address: str) -> str:
 
 def _limit(max_attempts: int, window: timedelta, *what: str) -> RateLimit:
     key = sha256("\0".join(what).encode("utf-8", "surrogatepass")).hexdigest()
-    return RateLimit(key=key, most=max_attempts, window=window)
+    return RateLimit(key=key, max_attempts=max_attempts, window=window)

@@ -197,8 +197,8 @@ ENVIRONMENT.filters.update(
 
 def page(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
     """Render a template as a response with an ETag; the template gets the request's ``caller``."""
-    made = HTMLResponse(render(template, caller=caller_of(request), **context), status_code=status)
-    return tagged(request, made)
+    response = HTMLResponse(render(template, caller=caller_of(request), **context), status_code=status)
+    return tagged(request, response)
 
 
 def render(template: str, **context: object) -> str:

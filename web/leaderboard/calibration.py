@@ -43,11 +43,11 @@ class Calibrations:
             if self._cached is None or not self._is_fresh(*self._cached, revision):
                 games = self._ratings.predicted_games(GAMES)
                 self._cached = revision, self._now(), calibrate(games)
-            made, _, calibration = self._cached
-            return made, calibration
+            cached_revision, _, calibration = self._cached
+            return cached_revision, calibration
 
-    def _is_fresh(self, made: int, at: datetime, calibration: Calibration, revision: int) -> bool:
-        if made == revision:
+    def _is_fresh(self, cached_revision: int, at: datetime, calibration: Calibration, revision: int) -> bool:
+        if cached_revision == revision:
             return True
         return calibration.games >= _FEW and self._now() - at < _CACHE_TIME
 

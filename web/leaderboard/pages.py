@@ -98,9 +98,9 @@ class LeaderboardQuery:
     def at(self, path: str = "/leaderboard", **other: int | str | None) -> str:
         """Return an address with these parameters changed; defaults are omitted."""
         defaults = asdict(LeaderboardQuery()) | {"page": 1}
-        asked = asdict(self) | {"page": 1} | other
+        query = asdict(self) | {"page": 1} | other
         defined = {
-            name: value for name, value in asked.items() if value not in {None, "", defaults.get(name)}
+            name: value for name, value in query.items() if value not in {None, "", defaults.get(name)}
         }
         return f"{path}?{urlencode(defined)}" if defined else path
 
@@ -111,27 +111,27 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
 
     @router.get("/leaderboard")
     def leaderboard(
-        request: Request, asked: Annotated[LeaderboardQuery, Depends()], number: PageNumber = 1
+        request: Request, query: Annotated[LeaderboardQuery, Depends()], number: PageNumber = 1
     ) -> Response:
         request.state.cacheable = True
-        part = asked.part((number - 1) * A_PAGE, A_PAGE)
+        part = query.part((number - 1) * A_PAGE, A_PAGE)
         return conditional_response(
             request,
-            (boards.state(asked.players), part),
-            lambda: _leaderboard_page(request, boards.board(part), asked, number),
+            (boards.state(query.players), part),
+            lambda: _leaderboard_page(request, boards.board(part), query, number),
         )
 
     @router.get("/leaderboard.csv")
     def table(
         request: Request,
-        asked: Annotated[LeaderboardQuery, Depends()],
+        query: Annotated[LeaderboardQuery, Depends()],
         offset: Offset = 0,
         limit: RowLimit = 500,
     ) -> Response:
         request.state.cacheable = True
-        part = asked.part(offset, limit)
+        part = query.part(offset, limit)
         return conditional_response(
-            request, (boards.state(asked.players), part), lambda: _table(boards.board(part), asked)
+            request, (boards.state(query.players), part), lambda: _table(boards.board(part), query)
         )
 
     @router.get("/leaderboard/versus")
@@ -144,12 +144,12 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     return router
 
 
-def _leaderboard_page(request: Request, board: Board, asked: LeaderboardQuery, number: int) -> Response:
+def _leaderboard_page(request: Request, board: Board, query: LeaderboardQuery, number: int) -> Response:
     return page(
         request,
         "leaderboard.html",
         board=board,
-        asked=asked,
+        query=query,
         number=number,
         last=max(1, -(-board.found // A_PAGE)),
         scale=scale_of(board.rows),
@@ -158,14 +158,14 @@ def _leaderboard_page(request: Request, board: Board, asked: LeaderboardQuery, n
     )
 
 
-def _table(board: Board, asked: LeaderboardQuery) -> Response:
-    made = Response(as_csv(board.rows), media_type=_CSV)
-    made.headers["Content-Disposition"] = 'attachment; filename="leaderboard.csv"'
-    end = board.wanted.offset + board.wanted.limit
+def _table(board: Board, query: LeaderboardQuery) -> Response:
+    response = Response(as_csv(board.rows), media_type=_CSV)
+    response.headers["Content-Disposition"] = 'attachment; filename="leaderboard.csv"'
+    end = board.query.offset + board.query.limit
     if end < board.found:
-        following = asked.at("/leaderboard.csv", offset=end, limit=board.wanted.limit)
-        made.headers["Link"] = f'<{following}>; rel="next"'
-    return made
+        following = query.at("/leaderboard.csv", offset=end, limit=board.query.limit)
+        response.headers["Link"] = f'<{following}>; rel="next"'
+    return response
 
 
 def public_api(boards: Boards) -> APIRouter:
@@ -175,7 +175,7 @@ def public_api(boards: Boards) -> APIRouter:
     @router.get("/leaderboard", responses=LISTED)
     def leaderboard(
         next_page: Next,
-        asked: Annotated[LeaderboardQuery, Depends()],
+        query: Annotated[LeaderboardQuery, Depends()],
         offset: Offset = 0,
         limit: RowLimit = 100,
     ) -> Leaderboard:
@@ -184,10 +184,10 @@ def public_api(boards: Boards) -> APIRouter:
         Each bot appears once, with its current version. Ranks are by score in the whole list, regardless of
         filters and order.
         """
-        board = boards.board(asked.part(offset, limit))
+        board = boards.board(query.part(offset, limit))
         end = offset + limit
         return Leaderboard(
-            players=asked.players,
+            players=query.players,
             rows=board.rows,
             next=next_page(offset=end) if end < board.found else None,
         )
@@ -294,11 +294,11 @@ def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
         request.state.framable = True
         row, count = boards.find(bot)
         drawn = badge_of(bot, row, count, known.state.value)
-        made = conditional_response(
+        response = conditional_response(
             request, drawn, lambda: Response(render("badge.svg", badge=drawn), media_type="image/svg+xml")
         )
-        made.headers["Cache-Control"] = _BADGE_CACHE_CONTROL
-        del made.headers["Vary"]
-        return made
+        response.headers["Cache-Control"] = _BADGE_CACHE_CONTROL
+        del response.headers["Vary"]
+        return response
 
     return router

@@ -26,7 +26,7 @@ _SHORT: Final = 25
 class Board:
     """A part of a leaderboard."""
 
-    wanted: BoardQuery
+    query: BoardQuery
     rows: tuple[Row, ...]  # in the requested order
     found: int  # lines that match, on all pages
     bots: int  # lines of the whole list
@@ -91,12 +91,12 @@ class Boards:
         with self._current(players) as known:
             return known.revision, self._today()
 
-    def board(self, wanted: BoardQuery) -> Board:
+    def board(self, query: BoardQuery) -> Board:
         """Return a part of a leaderboard, up to date."""
-        with self._current(wanted.players) as known:
-            found, rows = known.standings.rows(wanted, self._today())
+        with self._current(query.players) as known:
+            found, rows = known.standings.rows(query, self._today())
             return Board(
-                wanted=wanted, rows=tuple(rows), found=found, bots=len(known.standings), games=known.games
+                query=query, rows=tuple(rows), found=found, bots=len(known.standings), games=known.games
             )
 
     def names(self) -> list[str]:

@@ -32,16 +32,16 @@ class ShownPuzzle:
 
 def lay_out_puzzle(known: KnownPuzzle) -> ShownPuzzle:
     """Lay out a puzzle."""
-    made, replay = known.made, parse(known.replay)
-    player = replay.seats[made.seat]
-    view = _view(replay, made.round, made.turn, made.seat)
+    decision, replay = known.decision, parse(known.replay)
+    player = replay.seats[decision.seat]
+    view = _view(replay, decision.round, decision.turn, decision.seat)
     bots = [(seat.bot, seat.version) if seat is not player else None for seat in replay.seats]
     return ShownPuzzle(
         known=known,
         player=(player.bot, player.version),
         view=view,
         table=table_view(seated(tuple(bots), dummy=replay.variant.dummy), view),
-        answer=shown_decision(made),
+        answer=shown_decision(decision),
     )
 
 
@@ -82,7 +82,7 @@ def puzzle_pages(puzzles: Puzzles, now: Callable[[], datetime]) -> APIRouter:
         shown = lay_out_puzzle(known)
         chosen = None
         if card is not None:
-            options = [option.cards for option in known.made.options]
+            options = [option.cards for option in known.decision.options]
             if (card,) not in options:
                 raise HTTPException(422, "This card isn't in the hand. Go back and choose another.")
             chosen = options.index((card,))

@@ -47,9 +47,9 @@ export function showRefusal(place, ...texts) {
 }
 
 function paragraph(text) {
-  const made = document.createElement("p");
-  made.append(...text.split("`").map((part, index) => (index % 2 ? code(part) : part)));
-  return made;
+  const element = document.createElement("p");
+  element.append(...text.split("`").map((part, index) => (index % 2 ? code(part) : part)));
+  return element;
 }
 
 function code(textContent) {

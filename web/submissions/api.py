@@ -218,11 +218,11 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             async with contextmanager_in_threadpool(begin(upload)) as incoming:
                 async for piece in pieces(request):
                     await run_in_threadpool(incoming.write, piece)
-                made = await run_in_threadpool(incoming.finish)
+                submission = await run_in_threadpool(incoming.finish)
         except REFUSED as error:
             raise refusal(error) from error
-        response.headers["Location"] = f"{PREFIX}/submissions/{made.id}"
-        return document(made)
+        response.headers["Location"] = f"{PREFIX}/submissions/{submission.id}"
+        return document(submission)
 
     @router.get("/submissions", responses=LISTED)
     def submissions(
@@ -271,8 +271,8 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             return may_read(find_caller(request), known.account)
 
         # A proxy that buffers the stream would delay each stage.
-        made = streams.events(known, caller.account.id, allowed)
-        return EventStream(made, headers={"X-Accel-Buffering": "no"})
+        stream = streams.events(known, caller.account.id, allowed)
+        return EventStream(stream, headers={"X-Accel-Buffering": "no"})
 
     return router
 

@@ -69,13 +69,13 @@ def steps(submission: KnownSubmission) -> tuple[ProgressStep, ...]:
         Stage.QUALIFYING: submission.qualifying,
         end: submission.ended,
     }
-    made: list[ProgressStep] = []
+    steps: list[ProgressStep] = []
     before: datetime | None = None
     for stage, at in moments.items():
         took = None if at is None or before is None else at - before
-        made.append(ProgressStep(stage=stage, state=_state(submission.stage, stage, at), at=at, took=took))
+        steps.append(ProgressStep(stage=stage, state=_state(submission.stage, stage, at), at=at, took=took))
         before = at or before
-    return tuple(made)
+    return tuple(steps)
 
 
 def _state(reached: Stage, stage: Stage, at: datetime | None) -> StepState:
@@ -238,7 +238,7 @@ class _Submissions:
         store = self._store
         known = own_submission(store.submissions, viewer_of(request), id_)
         bot = store.bots.find(known.bot)
-        asked = None if known.cause is None else known.cause.request
+        turn_request = None if known.cause is None else known.cause.request
         return page(
             request,
             "submission.html",
@@ -246,7 +246,7 @@ class _Submissions:
             steps=steps(known),
             queued=_count_ahead(store, known),
             lines=read_games(store, known),
-            hand=() if asked is None else tuple(map(card, asked.hand)),
+            hand=() if turn_request is None else tuple(map(card, turn_request.hand)),
             bot=bot if bot is not None and bot.account == known.account else None,
             first_game=None if known.version is None else store.games.first_of(known.bot, known.version),
             qualification_games=GAMES,

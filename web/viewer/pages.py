@@ -59,7 +59,7 @@ def _requested_frame(
     return RequestedFrame(Frame(int(round), int(turn), step), Viewpoint.read(view))
 
 
-Asked = Annotated[RequestedFrame, Depends(_requested_frame)]
+FrameParameters = Annotated[RequestedFrame, Depends(_requested_frame)]
 
 
 def origin(request: Request) -> str:
@@ -67,27 +67,27 @@ def origin(request: Request) -> str:
     return str(request.base_url).rstrip("/")
 
 
-def asked_screen(shown: Shown, asked: RequestedFrame, base: str) -> Screen:
+def requested_screen(shown: Shown, requested: RequestedFrame, base: str) -> Screen:
     """Return a frame and its surroundings; ``base`` is the prefix of the addresses of frames.
 
     Raises HTTPException (404) if there is no such frame.
     """
-    return screen(shown, asked_film(shown, asked), asked.frame, asked.viewpoint, base)
+    return screen(shown, requested_film(shown, requested), requested.frame, requested.viewpoint, base)
 
 
-def asked_film(shown: Shown, asked: RequestedFrame) -> Film:
+def requested_film(shown: Shown, requested: RequestedFrame) -> Film:
     """Return the game of a requested frame. Raises HTTPException (404) if there is no such frame."""
     played = film(shown.replay)
-    if asked.frame not in played.frames:
+    if requested.frame not in played.frames:
         raise Problem(404, "This game has no such turn or step.", instead=(shown.home, shown.title))
-    seated(played, asked.viewpoint)
+    seated(played, requested.viewpoint)
     return played
 
 
 def all_frames(request: Request, played: Film, view: str) -> Response:
     """Return all frames of a game as data. Raises HTTPException (404) if there is no such seat."""
-    made = frames(played, seated(played, Viewpoint.read(view)))
-    return tagged(request, Response(msgspec.json.encode(made), media_type="application/json"))
+    every = frames(played, seated(played, Viewpoint.read(view)))
+    return tagged(request, Response(msgspec.json.encode(every), media_type="application/json"))
 
 
 def seated(played: Film, viewpoint: Viewpoint) -> Viewpoint:
@@ -114,14 +114,14 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
     Found = Annotated[Shown, Depends(find)]  # noqa: N806 - an alias of a type
 
     @router.get(f"{base}/{{game}}/{{round}}/{{turn}}", dependencies=[Depends(logged_in)] if private else None)
-    def one_frame(request: Request, game: GameId, shown: Found, asked: Asked) -> Response:
-        made = asked_screen(shown, asked, shown.base)
+    def one_frame(request: Request, game: GameId, shown: Found, requested: FrameParameters) -> Response:
+        shown_frame = requested_screen(shown, requested, shown.base)
         return page(
             request,
             "viewer.html",
-            screen=made,
+            screen=shown_frame,
             words=VIEWER_WORDS,
-            embed_code=embed_code(made, origin(request)),
+            embed_code=embed_code(shown_frame, origin(request)),
             origin=origin(request),
             log=read_private_log(logs, game, viewer_of(request)),
         )
@@ -225,11 +225,11 @@ def _embedding_pages(store: Store, find: Find) -> APIRouter:
 
     @router.get("/embed/{game}/{round}/{turn}")
     def embedded(
-        request: Request, game: GameId, shown: Found, asked: Asked, *, play: bool = False
+        request: Request, game: GameId, shown: Found, requested: FrameParameters, *, play: bool = False
     ) -> Response:
-        made = asked_screen(shown, asked, f"/embed/{game}")
+        shown_frame = requested_screen(shown, requested, f"/embed/{game}")
         request.state.framable = True
-        return page(request, "viewer_embed.html", screen=made, words=VIEWER_WORDS, play=play)
+        return page(request, "viewer_embed.html", screen=shown_frame, words=VIEWER_WORDS, play=play)
 
     def chances(game: GameId) -> Chances | None:
         analysis = store.analyses.find(game)
@@ -242,15 +242,15 @@ def _embedding_pages(store: Store, find: Find) -> APIRouter:
         of = (shown.title, shown.replay, known)
         return await pictures.answer(request, of, lambda: picture(film(shown.replay), shown.title, known))
 
-    def played(shown: Found, asked: Asked) -> Film:
-        return asked_film(shown, asked)
+    def played(shown: Found, requested: FrameParameters) -> Film:
+        return requested_film(shown, requested)
 
     async def one_frame(
-        request: Request, shown: Found, asked: Asked, played: Annotated[Film, Depends(played)]
+        request: Request, shown: Found, requested: FrameParameters, played: Annotated[Film, Depends(played)]
     ) -> Response:
-        of = (shown.title, shown.replay, asked)
+        of = (shown.title, shown.replay, requested)
         return await pictures.answer(
-            request, of, lambda: turn_picture(played, asked.frame, asked.viewpoint, shown.title)
+            request, of, lambda: turn_picture(played, requested.frame, requested.viewpoint, shown.title)
         )
 
     router.add_api_route("/games/{game}/{round}/{turn}/og.png", one_frame)

@@ -125,11 +125,11 @@ class Sheet:
 
     def png(self) -> bytes:
         """Return the finished picture."""
-        made = BytesIO()
+        buffer = BytesIO()
         self._image.resize(SIZE, Image.Resampling.LANCZOS).quantize(128, Image.Quantize.FASTOCTREE).save(
-            made, "PNG"
+            buffer, "PNG"
         )
-        return made.getvalue()
+        return buffer.getvalue()
 
     def _number(self, x: float, y: float, text: str, size: int, colour: str) -> None:
         font = ImageFont.load_default(_OVERSAMPLING * size)

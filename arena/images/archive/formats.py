@@ -53,27 +53,29 @@ class FoundImage:
     layers: tuple[FoundLayer, ...]
 
 
-def wrong_platform(found: str, wanted: Platform) -> Rejected:
+def wrong_platform(found: str, expected: Platform) -> Rejected:
     """Return the error for an image that is only for the platforms in ``found``."""
     return Rejected(
-        f"the archive's image is for {found}, but bots run on {wanted}: "
-        f"build and save it with --platform={wanted}"
+        f"the archive's image is for {found}, but bots run on {expected}: "
+        f"build and save it with --platform={expected}"
     )
 
 
-def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) -> FoundImage:
+def pair(config: ImageConfig, files: list[tuple[str, str | None]], max_files: int) -> FoundImage:
     """Return the image of a configuration and its layers' files (name and digest), lowest first.
 
-    Raises Rejected if there are no layers, more than ``most``, or a different number than the configuration
-    lists.
+    Raises Rejected if there are no layers, more than ``max_files``, or a different number than the
+    configuration lists.
     """
     if not files:
         raise Rejected(
             "the image has no layers: start its Dockerfile with FROM and an image that has your language's "
             "runtime"
         )
-    if len(files) > most:
-        raise Rejected(f"the image has more than {most} layers: merge RUN and COPY steps in its Dockerfile")
+    if len(files) > max_files:
+        raise Rejected(
+            f"the image has more than {max_files} layers: merge RUN and COPY steps in its Dockerfile"
+        )
     if len(files) != len(config.rootfs.diff_ids):
         raise Rejected(
             f"the archive has {len(files)} layers, but the image's configuration lists "

@@ -35,10 +35,10 @@ class Window:
 
     def read(self, size: int) -> bytes:
         """Return up to ``size`` bytes. Raises Rejected if the file is shorter than the range."""
-        wanted = min(size, self._left, CHUNK)
-        if not wanted:
+        size = min(size, self._left, CHUNK)
+        if not size:
             return b""
-        chunk = os.pread(self._descriptor, wanted, self._offset)
+        chunk = os.pread(self._descriptor, size, self._offset)
         if not chunk:
             raise Rejected(_TRUNCATED)
         self._offset += len(chunk)

@@ -44,8 +44,8 @@ def main() -> int:
     except (ImageError, DockerException) as error:
         _say(str(error))
         return 1
-    made = language.base_image if language else f"{SERVER_IMAGE} and {DATABASE_IMAGE}"
-    _say(f"up to date: {made}")
+    images = language.base_image if language else f"{SERVER_IMAGE} and {DATABASE_IMAGE}"
+    _say(f"up to date: {images}")
     return 0
 
 

@@ -174,23 +174,23 @@ def ensure_base_image(client: docker.DockerClient, language: Language, say: Say 
 
 def ensure_image(client: docker.DockerClient, recipe: Recipe, say: Say = ignore) -> str:
     """Build a recipe's image if necessary, as :func:`ensure_base_image` does; return its id."""
-    wanted = _fingerprint(recipe)
+    fingerprint = _fingerprint(recipe)
     try:
-        return _find(client, recipe.language, wanted) or _make(client, recipe, wanted, say)
+        return _find(client, recipe.language, fingerprint) or _make(client, recipe, fingerprint, say)
     except (DockerException, RequestException) as error:
         name = recipe.language.base_image
         raise ImageError(f"the Docker engine could not build {name}: {error}") from error
 
 
-def _find(client: docker.DockerClient, language: Language, wanted: str) -> str | None:
+def _find(client: docker.DockerClient, language: Language, fingerprint: str) -> str | None:
     try:
         image = client.images.get(language.base_image)
     except ImageNotFound:
         return None
-    return str(image.id) if image.labels.get(_LABEL) == wanted else None
+    return str(image.id) if image.labels.get(_LABEL) == fingerprint else None
 
 
-def _make(client: docker.DockerClient, recipe: Recipe, wanted: str, say: Say) -> str:
+def _make(client: docker.DockerClient, recipe: Recipe, fingerprint: str, say: Say) -> str:
     tag = recipe.language.base_image
     with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
         context = Path(name)
@@ -201,7 +201,7 @@ def _make(client: docker.DockerClient, recipe: Recipe, wanted: str, say: Say) ->
             shutil.copyfile(path, target)
         parent = _gather(client, recipe, context / recipe.packed, say)
         say(f"Building {tag}")
-        labels = {_LABEL: wanted, PARENT_LABEL: parent.digest}
+        labels = {_LABEL: fingerprint, PARENT_LABEL: parent.digest}
         arguments = {"PARENT": parent.image, **parent.arguments}
         return build(client, context, tag=tag, labels=labels, arguments=arguments)
 

@@ -212,8 +212,8 @@ def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Pa
         if image := _find_recorded(client, parents, say) or _pull_and_record(client, parents, say):
             return Parent(image=parents.recorded, digest=_digest(image), arguments=parents.official_arguments)
         bootstrap(client, parents, say)
-    made = client.images.get(parents.debian_image)
-    return Parent(image=parents.debian_image, digest=str(made.id), arguments=parents.debian_arguments)
+    image = client.images.get(parents.debian_image)
+    return Parent(image=parents.debian_image, digest=str(image.id), arguments=parents.debian_arguments)
 
 
 def _find_recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:

@@ -61,7 +61,7 @@ def analyse(
     The analysis includes the moves that ``bots`` would have played. Raises InvalidReplay if the game breaks
     the rules; the message describes the first difference.
     """
-    made = decisions(recorded)
+    recorded_decisions = decisions(recorded)
     states = replay(log_of(recorded)).states
     futures = {
         number: Futures(next(group), _random(seed, number))
@@ -71,10 +71,10 @@ def analyse(
         turn_of(state, futures[state.round], _random(seed, step), playouts)
         for step, state in enumerate(states[:-1])
     )
-    others = house_moves(bots, made, len(recorded.seats), seed)
+    others = house_moves(bots, recorded_decisions, len(recorded.seats), seed)
     graded = tuple(
         judged(each, futures[each.view.round], _random(seed, each.step, each.view.seat), playouts, moves)
-        for each, moves in zip(made, others, strict=True)
+        for each, moves in zip(recorded_decisions, others, strict=True)
     )
     result = _first_place_shares(recorded.rules_places)
     return Analysis(
@@ -153,7 +153,7 @@ class _OptionResults:
 
 
 def judged(
-    made: RecordedDecision,
+    decision: RecordedDecision,
     futures: Futures,
     rng: Random,
     playouts: int,
@@ -163,10 +163,10 @@ def judged(
 
     ``futures`` must be those of its round. ``others`` are the house bots' choices, keyed by bot name.
     """
-    view = made.view
+    view = decision.view
     deal = worlds(view)
     options = deal(rng).moves(view.seat)
-    played = _option_code(made.move, options)
+    played = _option_code(decision.move, options)
     tries = {option: _OptionResults() for option in options}
     first_playouts = max(2, playouts // 4)
     _try_out(options, first_playouts, view, deal, futures, rng, tries)
@@ -178,7 +178,7 @@ def judged(
     finalists.sort(key=lambda option: tries[option].value, reverse=True)
     order = finalists + [option for option in order if option not in finalists]
     house = {name: order.index(_option_code(move, options)) for name, move in others.items()}
-    return _analysed_decision(made, order, played, tries, house)
+    return _analysed_decision(decision, order, played, tries, house)
 
 
 def _option_code(move: Move, options: Sequence[int]) -> int:
@@ -211,7 +211,7 @@ def _try_out(  # noqa: PLR0913, PLR0917 - private, and called twice
 
 
 def _analysed_decision(
-    made: RecordedDecision,
+    decision: RecordedDecision,
     order: Sequence[int],
     played: int,
     tries: dict[int, _OptionResults],
@@ -222,10 +222,10 @@ def _analysed_decision(
     differences = [a - b for a, b in zip(best.chances, own.chances, strict=True)]
     lost, margin = fmean(differences), 2 * stdev(differences) / sqrt(len(differences))
     return AnalysedDecision(
-        round=made.view.round,
-        turn=made.view.turn,
-        seat=made.view.seat,
-        standin=made.standin,
+        round=decision.view.round,
+        turn=decision.view.turn,
+        seat=decision.view.seat,
+        standin=decision.standin,
         options=tuple([_option(decode(code), tries[code]) for code in order]),
         played=order.index(played),
         house=house,
@@ -260,7 +260,7 @@ def house_bots(folder: Path) -> dict[str, Factory]:
 
 
 def house_moves(
-    bots: Mapping[str, Factory], made: Sequence[RecordedDecision], seats: int, seed: int
+    bots: Mapping[str, Factory], recorded: Sequence[RecordedDecision], seats: int, seed: int
 ) -> list[dict[str, Move]]:
     """Return the bots' moves for each decision, keyed by bot name. These moves don't change the game.
 
@@ -269,18 +269,18 @@ def house_moves(
     """
     before = random.getstate()  # bots draw from the shared generator
     try:
-        return _moves(bots, made, seats, seed)
+        return _moves(bots, recorded, seats, seed)
     finally:
         random.setstate(before)
 
 
 def _moves(
-    bots: Mapping[str, Factory], made: Sequence[RecordedDecision], seats: int, seed: int
+    bots: Mapping[str, Factory], recorded: Sequence[RecordedDecision], seats: int, seed: int
 ) -> list[dict[str, Move]]:
-    found: list[dict[str, Move]] = [{} for _ in made]
+    found: list[dict[str, Move]] = [{} for _ in recorded]
     for name, new in bots.items():
         choosers = [new() for _ in range(seats)]
-        for moves, (step, view, *_) in zip(found, made, strict=True):
+        for moves, (step, view, *_) in zip(found, recorded, strict=True):
             random.seed(f"{seed}/{step}/{view.seat}/{name}")
             try:
                 move = as_move(choosers[view.seat](view), view)

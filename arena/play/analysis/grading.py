@@ -82,24 +82,24 @@ def puzzle_in(analysis: Analysis) -> AnalysedDecision | None:
     return max(found, key=merit, default=None)
 
 
-def merit(made: AnalysedDecision) -> float:
+def merit(decision: AnalysedDecision) -> float:
     """Return a puzzle's quality, from 0 to 1.
 
     It is the best move's lead, multiplied by the share of house bots that missed that move.
     """
-    missed = sum(choice != 0 for choice in made.house.values())
-    return _lead(made) * missed / len(made.house)
+    missed = sum(choice != 0 for choice in decision.house.values())
+    return _lead(decision) * missed / len(decision.house)
 
 
-def _is_puzzle(made: AnalysedDecision) -> bool:
-    one_card = all(len(option.cards) == 1 and option.dummy is None for option in made.options)
-    if not one_card or made.standin or not made.played or len(made.options) < _MIN_OPTIONS:
+def _is_puzzle(decision: AnalysedDecision) -> bool:
+    one_card = all(len(option.cards) == 1 and option.dummy is None for option in decision.options)
+    if not one_card or decision.standin or not decision.played or len(decision.options) < _MIN_OPTIONS:
         return False
-    missed = sum(choice != 0 for choice in made.house.values())
-    mostly_missed = len(made.house) >= _MIN_BOTS and 2 * missed > len(made.house)
-    return mostly_missed and _lead(made) >= max(CLEAR, made.margin)
+    missed = sum(choice != 0 for choice in decision.house.values())
+    mostly_missed = len(decision.house) >= _MIN_BOTS and 2 * missed > len(decision.house)
+    return mostly_missed and _lead(decision) >= max(CLEAR, decision.margin)
 
 
-def _lead(made: AnalysedDecision) -> float:
-    best, second, *_ = made.options
+def _lead(decision: AnalysedDecision) -> float:
+    best, second, *_ = decision.options
     return best.chance - second.chance

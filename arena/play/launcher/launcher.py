@@ -181,7 +181,7 @@ class Person(Protocol):
     def started(self, channel: PersonChannel) -> None:
         """Called once, when the match begins. ``channel`` takes the person's choices."""
 
-    def asked(self, view: View) -> None:
+    def move_requested(self, view: View) -> None:
         """Called in the thread that plays the match when the person must decide. Must return quickly."""
 
 
@@ -314,7 +314,7 @@ class Launcher:
                     progress(message)
                 case PersonAsked():
                     if person is not None:
-                        person.asked(message.view)
+                        person.move_requested(message.view)
                 case Finished():
                     failpoint("played")
                     return message

@@ -161,8 +161,8 @@ class Conductor:
         return frozenset(seat for seat in seats if seat in self._meters and self._meters[seat].is_waiting())
 
     def _is_slow(self, seat: int, now: float) -> bool:
-        asked = self._match.open_since(seat)
-        return asked is not None and now - asked > _TICK_SECONDS
+        opened = self._match.open_since(seat)
+        return opened is not None and now - opened > _TICK_SECONDS
 
     def _deduct_host_delay(self, seat: int, now: float) -> None:
         """Deduct the host's delay since the last call from a bot's time."""

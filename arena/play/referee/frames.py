@@ -105,8 +105,8 @@ class SendBudget:
 
     def _count_sent(self, limit: Limit, count: int) -> None:
         if self._exceeds(limit, count):
-            asked = "1 request" if self._requests == 1 else f"{self._requests:,} requests"
-            why = f"more than {self._allowed(limit):,} {limit.name} for {asked}"
+            requests = "1 request" if self._requests == 1 else f"{self._requests:,} requests"
+            why = f"more than {self._allowed(limit):,} {limit.name} for {requests}"
             raise Breach(Fault.EXPELLED, why)
 
     def _exceeds(self, limit: Limit, count: int) -> bool:

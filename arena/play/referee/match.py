@@ -138,8 +138,8 @@ class RefereedMatch:
 
     def open_since(self, bot: int) -> float | None:
         """Return when the oldest of the bot's open decisions was requested, or None if none is open."""
-        asked = [table.open_since(self._seat(bot, game)) for game, table in self._active.items()]
-        return min((moment for moment in asked if moment is not None), default=None)
+        moments = [table.open_since(self._seat(bot, game)) for game, table in self._active.items()]
+        return min((moment for moment in moments if moment is not None), default=None)
 
     def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
         """Exclude the host's delay from the time of the bot's open decisions."""

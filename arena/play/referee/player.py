@@ -157,8 +157,8 @@ class SeatPlayer(Protocol):
 class PersonPlayer:
     """The player of a person. ``asked`` is called with the view of each decision."""
 
-    def __init__(self, asked: Callable[[View], None]) -> None:
-        self._asked = asked
+    def __init__(self, on_request: Callable[[View], None]) -> None:
+        self._on_request = on_request
         self._listener: Listener | None = None
         self._seat = 0
 
@@ -171,7 +171,7 @@ class PersonPlayer:
         """Pass on only decisions: their views contain everything else that the person needs to know."""
         for event in events:
             if isinstance(event, DecisionRequested):
-                self._asked(event.view)
+                self._on_request(event.view)
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:
         """Play a person's choice."""

@@ -32,9 +32,9 @@ from arena.rules import (
     State,
     View,
     apply,
-    asked,
     check_move,
     new_game,
+    seats_to_move,
     shuffled_deck,
     view,
 )
@@ -279,7 +279,7 @@ class GameTable:
         self._moves = [None] * self._state.rules.players
         self._decisions = [None] * self._state.rules.players
         nonces = self._nonces()
-        for seat in asked(self._state):
+        for seat in seats_to_move(self._state):
             player = self._seats[seat]
             seen = view(self._state, seat)
             self._pending[seat] = _OpenDecision(seen, now, player.clock.allowance, nonces[seat])

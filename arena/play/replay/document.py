@@ -288,10 +288,10 @@ def turns_of(state: State, steps: Sequence[Step] | None) -> tuple[ReplayTurn, ..
 
 def _turns(state: State, steps: Sequence[Step] | None) -> Iterator[ReplayTurn]:
     nobody: Step = (None,) * state.rules.players
-    asked = sum(not is_automatic(state.rules, turn.turn) for turn in state.turns)
-    if steps is not None and len(steps) != asked:
-        raise ValueError(f"{len(steps)} steps given for a game with {asked} joint decisions")
-    step = iter(steps if steps is not None else (nobody,) * asked)
+    joint_decisions = sum(not is_automatic(state.rules, turn.turn) for turn in state.turns)
+    if steps is not None and len(steps) != joint_decisions:
+        raise ValueError(f"{len(steps)} steps given for a game with {joint_decisions} joint decisions")
+    step = iter(steps if steps is not None else (nobody,) * joint_decisions)
     for turn in state.turns:
         seats = nobody if is_automatic(state.rules, turn.turn) else next(step)
         yield _turn(turn, seats, timed=steps is not None)

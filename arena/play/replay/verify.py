@@ -31,9 +31,9 @@ from arena.rules import (
     Turn,
     View,
     apply,
-    asked,
     moments,
     new_game,
+    seats_to_move,
     shuffled_deck,
     unshuffled_deck,
     view,
@@ -78,7 +78,7 @@ def _verify(replay: PublicReplay) -> None:
         path = f"turns[{number}]"
         # If `state` is already past this turn, the turn is automatic: no seat was asked.
         automatic = number < len(state.turns)
-        seats = () if automatic else asked(state)
+        seats = () if automatic else seats_to_move(state)
         if not automatic:
             state = _play(path, turn, state)
         _compare_turn(path, turn, state.turns[number])
@@ -267,7 +267,7 @@ def moves_of(turn: ReplayTurn, state: State) -> list[Move | None]:
 
 
 def _moves(plays: Sequence[Play], state: State) -> list[Move | None]:
-    seats, controller = asked(state), state.controller
+    seats, controller = seats_to_move(state), state.controller
     return [
         Move(plays[seat], plays[-1][0] if seat == controller else None) if seat in seats else None
         for seat in range(state.rules.players)

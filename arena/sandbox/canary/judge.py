@@ -78,8 +78,8 @@ def _socket_folder(evidence: Evidence) -> Verdict:
 
 def _other_sockets(evidence: Evidence) -> Verdict:
     seen = _look_observations(evidence)
-    if seen["dialled"]:
-        return False, f"bots can connect to these sockets: {', '.join(seen['dialled'])}"
+    if seen["reachable_sockets"]:
+        return False, f"bots can connect to these sockets: {', '.join(seen['reachable_sockets'])}"
     if seen["foreign"] == "done":
         return False, "bots can connect to another slot's socket"
     if seen["foreign"] == "ENOENT":
@@ -136,7 +136,7 @@ def _layers_in_memory(evidence: Evidence) -> Verdict:
 
 
 def _host_counters(evidence: Evidence) -> Verdict:
-    readable = [path for path in _look_observations(evidence)["telling"] if path not in _HARMLESS]
+    readable = [path for path in _look_observations(evidence)["host_files"] if path not in _HARMLESS]
     if readable:
         return False, f"these files could be read: {', '.join(readable[:5])}"
     return True, f"of the files about the host, only {', '.join(sorted(_HARMLESS))} could be read"

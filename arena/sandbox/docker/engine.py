@@ -109,8 +109,8 @@ def requests_to_engine(client: docker.APIClient, container: str, until: float) -
     The engine remembers only its last 256 events, counting those of all containers. ``until`` is in
     seconds since 1970 by the engine's clock.
     """
-    wanted = {"container": container, "event": list(_INTERFERING_EVENTS)}
-    events = client.events(since=0, until=until, filters=wanted, decode=True)  # type: ignore[call-overload] # float
+    filters = {"container": container, "event": list(_INTERFERING_EVENTS)}
+    events = client.events(since=0, until=until, filters=filters, decode=True)  # type: ignore[call-overload] # float
     with closing(events):
         return tuple(event["Action"] for event in events)
 

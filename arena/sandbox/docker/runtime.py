@@ -245,18 +245,18 @@ class DockerRuntime:
         self._overruns.close()
 
 
-def _choose_runtime(info: Mapping[str, Any], wanted: str | None) -> str:
+def _choose_runtime(info: Mapping[str, Any], name: str | None) -> str:
     """Return the engine's name for the container runtime to use."""
     known = info["Runtimes"]
-    if wanted is None:
+    if name is None:
         return str(info["DefaultRuntime"])
-    if wanted not in known:
+    if name not in known:
         raise RuntimeFailure(
-            f"the engine has no container runtime {wanted!r}; it has {', '.join(sorted(known))}. "
+            f"the engine has no container runtime {name!r}; it has {', '.join(sorted(known))}. "
             "Register it in the engine's daemon.json (scripts/gvisor does that for runsc), or set "
             "ARENA_CONTAINER_RUNTIME to another"
         )
-    return wanted
+    return name
 
 
 def _is_gvisor(runtime: Mapping[str, Any]) -> bool:

@@ -173,12 +173,12 @@ class DockerSandbox:
         # The engine answers only after any request in progress. So it has logged all requests made before
         # `until`.
         state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
-        asked = requests_to_engine(self._client, self._container, until=time.time())
+        actions = requests_to_engine(self._client, self._container, until=time.time())
         if state["Paused"]:  # shown even if the engine has forgotten the event
-            asked += ("pause",)
-        if asked:
+            actions += ("pause",)
+        if actions:
             raise RuntimeFailure(
-                f"another program asked the engine to {' and '.join(dict.fromkeys(asked))} "
+                f"another program asked the engine to {' and '.join(dict.fromkeys(actions))} "
                 f"container {self._name}: find out what else uses the engine"
             )
         # Check this whatever the exit code is: the kernel may have killed a child of the bot.

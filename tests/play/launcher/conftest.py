@@ -24,7 +24,7 @@ from arena.protocol.match import (
     move_of,
     played_again,
 )
-from arena.rules import Rules, asked, view
+from arena.rules import Rules, seats_to_move, view
 from tests.folders import short_folder
 from tests.sandbox.stage import DockerStage, ProcessStage, Stage
 
@@ -75,7 +75,7 @@ def check_choices(rules: Rules, game: GameRecord, choosers: Mapping[int, Chooser
     states = played_again(rules, game).states
     assert states[-1].over
     for state, step in zip(states, game.steps, strict=False):
-        for seat in choosers.keys() & {*asked(state)}:
+        for seat in choosers.keys() & {*seats_to_move(state)}:
             decision = step[seat]
             assert decision is not None
             assert move_of(decision) == choosers[seat](view(state, seat))

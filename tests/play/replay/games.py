@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from arena.play.replay.document import PublicReplay, Seat, build
 from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.protocol.match import Decision
-from arena.rules import Move, Rules, State, asked
+from arena.rules import Move, Rules, State, seats_to_move
 from tests.rules.helpers import random_game
 
 SEED = bytes(range(16))
@@ -25,7 +25,7 @@ def played(rules: Rules, seed: bytes = SEED) -> State:
 def spread(state: State, chosen: list[Move]) -> list[Move | None]:
     """Return a move for each seat that was asked, and None for the others."""
     moves: list[Move | None] = [None] * state.rules.players
-    for seat, move in zip(asked(state), chosen, strict=True):
+    for seat, move in zip(seats_to_move(state), chosen, strict=True):
         moves[seat] = move
     return moves
 

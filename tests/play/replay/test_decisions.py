@@ -6,7 +6,7 @@ from arena.play.replay.document import labels
 from arena.play.replay.verify import decisions, log_of
 from arena.protocol.faults import Fault
 from arena.rules import Rules, replay, view
-from arena.rules import asked as asked_of
+from arena.rules import seats_to_move as asked_of
 from tests.play.replay.games import SEED, faulty, played, replay_of
 
 VARIANTS = (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 from arena.protocol.match import Decision
-from arena.rules import Card, Move, Rules, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Card, Move, Rules, State, apply, new_game, seats_to_move, shuffled_deck, view
 
 Steps = tuple[tuple[Decision | None, ...], ...]
 
@@ -34,7 +34,7 @@ def play_rounds(rules: Rules, deck: Sequence[Card], rounds: int, dice: Random) -
     state, steps = new_game(rules, deck), []
     while len(state.rounds) < rounds:
         moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             moves[seat] = dice.choice(view(state, seat).legal_moves())
         steps.append(tuple(map(_decision, moves)))
         state = apply(state, moves)

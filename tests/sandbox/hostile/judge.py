@@ -5,7 +5,7 @@ from typing import Final
 
 from arena.protocol.faults import places_with_faults, stand_in, taken_over
 from arena.protocol.match import GameRecord, MatchRecord, MatchSpec
-from arena.rules import Move, State, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Move, State, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.scheduler.check import RecordRefused, check_record
 from tests.sandbox.hostile.attack import Attack, Outcome, Peak, seats_of
 from tests.sandbox.hostile.bot import choose
@@ -172,7 +172,7 @@ def _differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> 
 
 def _moves(state: State, gone: list[bool]) -> list[Move | None]:
     moves: list[Move | None] = [None] * state.rules.players
-    for seat in asked(state):
+    for seat in seats_to_move(state):
         seen = view(state, seat)
         moves[seat] = stand_in(seen) if gone[seat] else choose(seen)
     return moves

@@ -15,7 +15,7 @@ from arena.protocol.match import (
     RuntimeName,
     SeatReport,
 )
-from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
+from arena.rules import Move, Rules, apply, new_game, seats_to_move, shuffled_deck, view
 from tests.sandbox.hostile.attack import SEAT, Attack, Control, Outcome, Peak
 from tests.sandbox.hostile.bot import choose, honest
 from tests.sandbox.hostile.judge import BOUNDS, complaints, control_complaints
@@ -57,7 +57,7 @@ def played(name: str, *, fault_seat: int | None = None, other_card_of: int | Non
     while not state.over:
         moves: list[Move | None] = [None, None]
         decisions: list[Decision | None] = [None, None]
-        for seat in asked(state):
+        for seat in seats_to_move(state):
             seen = view(state, seat)
             fault = seat == fault_seat and not steps
             move = stand_in(seen) if fault else choose(seen)

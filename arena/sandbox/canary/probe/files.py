@@ -64,16 +64,16 @@ _LEAKING_FILES: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/s
 
 def writable(_: dict[str, int]) -> dict[str, Any]:
     """Try to create a file in every folder, to open kernel settings, and to connect to every socket."""
-    written, dialled = [], []
+    written, reachable = [], []
     for folder, special in _folders():
         path = Path(folder, "kaiten-canary")
         if attempt(_create_file, path) == "done":
             written.append(folder)
             path.unlink()
         sockets = [name for name in special if stat.S_ISSOCK(os.lstat(name).st_mode)]
-        dialled += [name for name in sockets if _connect(name) == "done"]
+        reachable += [name for name in sockets if _connect(name) == "done"]
     written += [path for path in _SETTINGS if attempt(_open_for_writing, path) == "done"]
-    return {"written": written, "dialled": dialled}
+    return {"written": written, "reachable_sockets": reachable}
 
 
 def _create_file(path: Path) -> None:
@@ -117,7 +117,7 @@ def host_files(_: dict[str, int]) -> dict[str, Any]:
         found.append(_readable(_files_below(entry.path) if entry.is_dir() else iter([entry.path])))
     found += [_readable(_files_below(str(folder))) for folder in sorted(Path("/sys").iterdir())]
     return {
-        "telling": [path for path in found if path],
+        "host_files": [path for path in found if path],
         "terminal": attempt(os.open, "/dev/ptmx", os.O_RDWR | os.O_NOCTTY),
     }
 

@@ -247,7 +247,7 @@ def page_cache(_: dict[str, int]) -> dict[str, Any]:
     into = ctypes.addressof(buffer)
     with _library() as (file, start, size):
         vector = (ctypes.c_size_t * 2)(into, 1)
-        asked: dict[str, tuple[int, ...]] = {
+        calls: dict[str, tuple[int, ...]] = {
             "mincore": (start, size, into),
             "cachestat": (file, ctypes.addressof((ctypes.c_ulong * 2)(0, 0)), into, 0),
             "preadv2": (file, ctypes.addressof(vector), 1, 0, 0, _RWF_NOWAIT),
@@ -256,7 +256,7 @@ def page_cache(_: dict[str, int]) -> dict[str, Any]:
             "sync_file_range": (file, 0, 0, 0),
             "madvise": (start, size, _MADV_PAGEOUT),
         }
-        answers = {name: _call(_CACHE_CALLS[name][_ARM], *words) for name, words in asked.items()}
+        answers = {name: _call(_CACHE_CALLS[name][_ARM], *words) for name, words in calls.items()}
         pages = (ctypes.c_size_t * 2)(start, size)
         words = (-1, ctypes.addressof(pages), 1, _MADV_PAGEOUT, 0)
         answers["process_madvise"] = _without_a_file(_CACHE_CALLS["process_madvise"][_ARM], *words)
