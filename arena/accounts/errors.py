@@ -1,4 +1,4 @@
-"""Errors of account services, and the check of an account's name."""
+"""Errors of the account services, and the check of account names."""
 
 from arena.platform.names import WrongName, check_name, is_reserved
 

@@ -63,7 +63,7 @@ def at_version(bot: str, version: int | None) -> str:
 
 
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """Yield the items, with a progress bar if stderr is a terminal."""
+    """Yield the items, and show a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield from items
         return

@@ -139,7 +139,7 @@ def logs(
     last: Annotated[bool, typer.Option("--last", help="Use your bots' latest rated game.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print what your bots wrote to stderr in a game, their notes and their faults.
+    """Print your bots' stderr, notes and faults in a game.
 
     Example: arena logs --last
     """

@@ -31,7 +31,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     ] = None,
     *,
     command: OneCommand = None,
-    lost: Annotated[bool, typer.Option("--lost", help="Use your bots' latest lost games.")] = False,
+    lost: Annotated[bool, typer.Option("--lost", help="Use the latest games that your bots lost.")] = False,
     count: Annotated[
         int, typer.Option("--games", "-n", min=1, help="Maximum number of games for --lost.")
     ] = 20,

@@ -109,7 +109,7 @@ class Analyses(Repository):
             return True
 
     def find(self, game: str) -> Analysis | None:
-        """Return a game's analysis by the game's id, or None."""
+        """Return the analysis of the game with this id, or None."""
         with self._transactions.read() as connection:
             document = connection.execute(
                 select(AnalysisRow.document)

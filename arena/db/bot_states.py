@@ -76,7 +76,7 @@ class BotStates(Repository):
             return True
 
     def open_to_people(self, name: str, *, is_open: bool) -> None:
-        """Open a bot to games against people, or close it."""
+        """Set whether anyone can play against a bot."""
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
             connection.execute(update(BotRow).where(BotRow.id == bot.id).values(open_to_people=is_open))
