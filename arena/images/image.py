@@ -168,10 +168,7 @@ def command_of(settings: ImageSettings, limits: IntakeLimits) -> Command:
 
 
 def check_command(command: Command, limits: IntakeLimits) -> None:
-    """Check a command before it is run, whatever its source.
-
-    Raises Rejected if it is empty, or breaks a rule or limit.
-    """
+    """Check a command. Raises Rejected if it is empty, or breaks a rule or limit."""
     words = (*command.entrypoint, *command.cmd)
     if not words or not words[0]:
         raise Rejected(

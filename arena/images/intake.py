@@ -93,7 +93,7 @@ class Intake:
         platform: Platform,
         now: Callable[[], datetime],
         *,
-        limits: IntakeLimits = DEFAULT_LIMITS,  # limits on other people's archives
+        limits: IntakeLimits = DEFAULT_LIMITS,  # limits on uploaded archives
     ) -> None:
         self._limits = limits
         self._store = store
@@ -198,7 +198,7 @@ def _layer_content(known: Layer, content: bytes) -> Content:
 
 
 def language_for(file_name: str) -> Language:
-    """Return the language of a source file, judging by its name.
+    """Return the language that a source file's name indicates.
 
     Raises Rejected if the arena has no base image for it.
     """

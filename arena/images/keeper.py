@@ -1,4 +1,4 @@
-"""Keeps the images of submitted bots below their quota, in the image store and in the engine."""
+"""Keeps the images of submitted bots within their quota, in the image store and in the engine."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -23,7 +23,7 @@ PRUNE_SECONDS: Final = 3600.0
 class ImageKeeper:
     """Determines which images are in use, and prunes the others.
 
-    ``store`` records which bots play. ``prune_engine`` removes the engine's copies of pruned images, so that
+    ``store`` is the database of bots. ``prune_engine`` removes the engine's copies of pruned images, so that
     the quota (in bytes) applies there too. Uploads in progress are in ``folder``. ``now`` returns the time in
     UTC.
     """
@@ -57,8 +57,8 @@ class ImageKeeper:
         """Remove images beyond the quota, and files that killed processes have left behind.
 
         Raises StoreError; RuntimeFailure if the engine failed to remove some images; or IntakeError if
-        something can't be listed or removed, or if every image in use is missing. In the last case nothing is
-        removed or recorded.
+        something can't be listed or removed, or if every image in use is missing. In the last case, nothing
+        is removed or recorded.
         """
         pruned = self._images.prune(self.prune_policy(), self._now())
         self.record_missing_images()
@@ -69,8 +69,8 @@ class ImageKeeper:
     def record_missing_images(self) -> None:
         """Record which versions can't play because their image is gone, and which can play again.
 
-        Call it after adding images too, since that may prune others. Raises StoreError, or IntakeError if
-        the images can't be listed, or every image in use is missing.
+        Call this after adding images, too, because that may prune others. Raises StoreError, or IntakeError
+        if the images can't be listed, or every image in use is missing.
         """
         self._store.bots.record_missing_images(self._stored_ids(), self._now())
 

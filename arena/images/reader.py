@@ -154,7 +154,7 @@ def _unwrap(answer: Answer) -> Repacked:
 
 
 def _printable(text: str) -> str:
-    """Return text fit for a page and a log: one line without control characters."""
+    """Return text for a page or a log, as one line without control characters."""
     return "".join(
         char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:_TEXT_CHARACTERS]
     )

@@ -193,7 +193,7 @@ Content = Callable[[Layer], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrunePolicy:
-    """The quota for all blobs together in bytes, and the ids of images that must not be pruned (``keep``)."""
+    """The quota in bytes for all blobs together, and the ids of images that must not be pruned (``keep``)."""
 
     quota: int
     keep: Collection[str]
@@ -320,7 +320,7 @@ class ImageStore:
 
 
 def _verify_pieces(pieces: Iterable[bytes], digest: str, size: int, damage: str) -> Iterator[bytes]:
-    """Yield the same pieces. Raises IntakeError(damage) at the end if they don't match the digest."""
+    """Yield the pieces. Raises IntakeError(damage) at the end if they don't match the digest."""
     found, count = hashlib.sha256(), 0
     for piece in pieces:
         found.update(piece)

@@ -172,7 +172,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A part of the games, which are consecutive in the order of rating.
+    """Some of the games, consecutive in the order in which they were rated.
 
     Attributes:
         start: End of its first game, UTC.
@@ -208,7 +208,7 @@ class Calibration:
 
 
 def calibrate(games: Sequence[PredictedGame]) -> Calibration:
-    """Compare predictions with results. ``games`` are in the order of rating."""
+    """Compare predictions with results. ``games`` are in the order in which they were rated."""
     scored = [_score(game) for game in games]
     by_players = {
         players: [pairs for game, pairs in zip(games, scored, strict=True) if len(game.places) == players]
@@ -225,7 +225,11 @@ def calibrate(games: Sequence[PredictedGame]) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two seats of a game: the favourite's prediction and result, which is 1 if ahead and 0.5 for a tie."""
+    """Two seats of a game.
+
+    ``predicted`` is the probability that the favourite finishes ahead. ``result`` is 1 if it did, 0.5 for a
+    tie, and otherwise 0.
+    """
 
     predicted: float
     result: float
@@ -308,6 +312,6 @@ def _span(games: Sequence[PredictedGame], scored: Sequence[Sequence[_Pair]]) -> 
 
 
 def _stayed_in_interval(before: Rating, after: Rating, games: int) -> bool:
-    """Return True if the mean stayed in the interval in which it should stay with probability ``SHARE``."""
+    """Return True if the mean stayed in the interval that should contain it with probability ``SHARE``."""
     variance = before.deviation**2 + games * DRIFT**2 - after.deviation**2
     return abs(after.mean - before.mean) <= _Z * math.sqrt(max(variance, 0.0))

@@ -1,4 +1,4 @@
-"""Counts the decisions in games by card."""
+"""Counts the decisions in games, by card."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,10 +101,10 @@ class Count(NamedTuple):
     taken: int = 0  # decisions that placed at least one
     cards: int = 0  # cards placed; more than `taken` if chopsticks took two of a kind
     won_taken: int = 0  # wins of the seats that took it, added once per decision, in units of 1 / `WIN`
-    won_passed: int = 0  # the same for seats that had it in the hand and didn't take it
+    won_passed: int = 0  # the same for decisions that passed it
     points: int = 0  # points of the cards taken, in units of 1 / `POINT`
-    taken_squares: int = 0  # sum of squares, over the seats of each game, of how often the seat took it
-    passed_squares: int = 0  # the same for how often the seat had it in the hand and didn't take it
+    taken_squares: int = 0  # for each seat in each game, how often it took the card, squared; summed
+    passed_squares: int = 0  # the same for how often it passed the card
 
 
 class Games(NamedTuple):
@@ -195,7 +195,7 @@ def _own_decisions(
 
 
 def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_OwnDecision], wins: int) -> None:
-    """Add a seat's decisions to the sums, which become Counts. ``wins`` is the seat's share of the win."""
+    """Add a seat's decisions to ``sums``, which become Counts. ``wins`` is the seat's share of the win."""
     # For each card and turn, the seat's seen, taken, cards and points.
     counted: dict[tuple[Card, int], list[int]] = {}
     for turn, hand, cards, points in decisions:

@@ -382,7 +382,9 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of the active version's latest rated games that count. Those before its reactivation don't."""
+"""Number of the active version's latest rated games that count.
+
+Games before its last reactivation never count."""
 
 BENCHING_FAILURES: Final = 5
 """A bot is benched if the stand-in finished at least this many games of the window."""

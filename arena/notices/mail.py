@@ -1,4 +1,4 @@
-"""Email: a notice as plain text, with a link that ends the subscription."""
+"""Sends notices as plain-text email, with a link to unsubscribe."""
 
 import smtplib
 import ssl

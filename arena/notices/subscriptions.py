@@ -23,7 +23,7 @@ class NotConfirmed(Exception):
 
 
 class OwnSubscriptions:
-    """Subscriptions of accounts.
+    """Manages the subscriptions of accounts.
 
     ``named`` contains hosts, as ``HOST:PORT``, that webhooks may reach in any network. If ``sends_mail`` is
     False, email addresses can't be added.

@@ -1,4 +1,4 @@
-"""Webhooks: a notice as a signed POST, following the Standard Webhooks specification 1.0.
+"""Sends notices as signed POST requests, following the Standard Webhooks specification 1.0.
 
 A receiver checks ``webhook-signature``: HMAC-SHA256 over ``ID.TIMESTAMP.BODY``. The key is the part of the
 secret after ``whsec_``, decoded from base64. ``webhook-id`` is the same in each attempt.
@@ -67,7 +67,7 @@ def signature(secret: str, id_: str, timestamp: int, body: bytes) -> str:
 
 
 class Webhooks:
-    """Delivers notices to webhooks. ``named`` contains the ``HOST:PORT`` that may be in any network."""
+    """Delivers notices to webhooks. ``named`` contains hosts (``HOST:PORT``) that may be in any network."""
 
     def __init__(self, named: Collection[str], tls: ssl.SSLContext) -> None:
         self._named = named

@@ -63,7 +63,7 @@ class CallWithTimeout(Generic[T]):
     def __call__(self) -> T:
         """Return the function's result, or raise its error.
 
-        Raises TimeoutError if the call has not returned in time. The call continues.
+        Raises TimeoutError if the call has not returned in time. The call itself continues.
         """
         return self.begin().result(self._seconds)
 

@@ -73,7 +73,7 @@ class _ActivePeriod(NamedTuple):
     """The time since a message passed or all threads were asleep, in seconds."""
 
     spent: float = 0.0  # how long threads have run
-    wait: float = 0.0  # if it began with a sleep: how long the sandbox has waited, throttling included
+    wait: float = 0.0  # how long the sandbox has waited, throttling included; 0 unless it began with a sleep
     counted: float = 0.0  # the part of this wait that samples have included
 
 

@@ -39,7 +39,7 @@ FAILPOINTS: Final = {
     "recorded": "The result, games and ratings are in the database; the coordinator still has the match.",
     "releasing": "The arena is stopping; unfinished matches are about to be requeued.",
 }
-"""Names of failpoints, and the state at each, in the order of a match."""
+"""Failpoints, with the state at each, in the order in which a match reaches them."""
 
 
 def failpoint(name: str) -> None:

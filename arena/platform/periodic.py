@@ -52,7 +52,7 @@ class PeriodicTask:
 
 
 _MAX_EXPONENT: Final = 64
-"""Maximum exponent, so that the power is finite; every delay reaches its limit with a far smaller one."""
+"""Maximum exponent, so that the power is finite. Every delay reaches its limit far earlier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

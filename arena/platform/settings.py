@@ -474,7 +474,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 _MIN_SIMILARITY: Final = 0.75
-"""Minimum similarity of two names for a suggestion. It is high, since half of a short name is `ARENA_`."""
+"""Minimum similarity of two names for a suggestion. It is high because all names begin with `ARENA_`."""
 
 
 def _unknown_name_text(name: str, known: list[str]) -> str:

@@ -64,9 +64,10 @@ class TarMember:
 
 
 class TarReader:
-    """The members of an uncompressed tar. Iterate once, reading each member's content before the next.
+    """The members of an uncompressed tar.
 
-    ``what`` names the tar in errors.
+    Iterate once, and read a member's content before asking for the next member. ``what`` names the tar in
+    errors.
     """
 
     def __init__(self, source: ReadAhead, what: str, limits: IntakeLimits) -> None:

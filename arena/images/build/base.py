@@ -27,7 +27,7 @@ class Recipe:
     """The inputs of a language's base image."""
 
     language: Language  # language of the bots that use the image
-    parents: Parents  # the images that it can be built on
+    parents: Parents  # images that the base image can be built on
     folder: Path  # contains the Dockerfile and the pins
     pins: tuple[str, ...]  # files in the folder that pin the packages
     packages: str  # a description of the packages, for progress messages
@@ -63,7 +63,7 @@ PYTHON_PARENTS = Parents(
 
 
 def python_recipe() -> Recipe:
-    """Return the recipe of an image with Python 3.11, the bots' packages and the SDK, but no server code."""
+    """Return the recipe of an image with Python 3.11, packages for bots and the SDK, but no server code."""
     return Recipe(
         language=PYTHON,
         parents=PYTHON_PARENTS,

@@ -143,8 +143,8 @@ def build_canary_image(client: docker.DockerClient) -> str:
     """Build the image of the canary, which tries to break out of its container, and return the image's id.
 
     Like a hostile image, it has a world-writable folder, which only the read-only root file system protects.
-    The engine's layer cache makes repeated builds fast. Requires the Python base image. Raises
-    ImageError if the build failed.
+    The engine's layer cache makes repeated builds fast. Requires the Python base image. Raises ImageError if
+    the build failed.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:
         folder = Path(name)

@@ -57,7 +57,7 @@ _TAIL_LINES = 25
 class Parents:
     """The two alternative parents of an image, with their build arguments. Their content is equivalent."""
 
-    name: str  # name of the content, such as `python`
+    name: str  # part of the images' names, such as `python`
     official: str  # the image in a registry
     packages: tuple[str, ...]  # Debian packages to install in addition to the common ones
     left_out: tuple[str, ...] = ()  # patterns of unneeded files in these packages
@@ -198,9 +198,9 @@ _REGISTRY_SECONDS = 8  # timeout for a registry; the Docker client's default is 
 class Parent:
     """An image to build on."""
 
-    image: str  # name of the image
+    image: str
     digest: str  # `REPOSITORY@sha256:…`, or the engine's id if the image isn't from a registry
-    arguments: Mapping[str, str]  # build arguments for images that use it
+    arguments: Mapping[str, str]  # build arguments for images built on it
 
 
 def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Parent:

@@ -25,7 +25,7 @@ _CLUSTER_PINS = "requirements-cluster.lock"  # includes a cluster's dependencies
 
 
 def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
-    """Build SERVER_IMAGE from this checkout, on the parent of the bots' base image, and return its id.
+    """Build SERVER_IMAGE from this checkout, on the parent of the Python base image, and return its id.
 
     The engine's layer cache makes repeated builds fast; the id stays the same if nothing has changed. Raises
     ImageError.

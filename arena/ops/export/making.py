@@ -1,8 +1,8 @@
 """Makes the files of finished days, oldest first.
 
-Games are in the order of rating, and each pair of files continues where the previous pair ended. So every
-game is in exactly one pair, even if the clock was wrong: a game that was stored too late for its day's files
-is in the next pair.
+Games are in the order in which they were rated, and each pair of files continues where the previous pair
+ended. So every game is in exactly one pair, even if the clock was wrong: a game that was stored too late for
+its day's files is in the next pair.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ class Exporter:
     """Writes the games of each finished day (UTC) to files, in a process that gets only idle CPU time.
 
     Files go to ``folder``. A day's files are removed after ``keep_days``, like its replays; 0 means never.
-    ``now`` returns UTC.
+    ``now`` returns the time in UTC.
     """
 
     def __init__(
