@@ -1,6 +1,6 @@
-"""Write the reference pages that are generated: settings, controls, commands, routes, metrics, messages.
+"""Generate reference pages in docs/: settings, controls, commands, routes, metrics, messages.
 
-``python scripts/reference.py`` writes them into docs/; ``--check`` fails if a committed page differs.
+With ``--check``, write nothing, and fail if a committed page differs.
 """
 
 import difflib
@@ -169,7 +169,7 @@ def _metric(family: Metric) -> tuple[str, str, str, str]:
 
 
 def _with_table(current: str, source: str, table: str) -> str:
-    """Return a page with the generated table between the two marks of its source."""
+    """Return a page with the generated table between the two markers for its source."""
     begin, end = f"<!-- generated from {source} -->\n", "<!-- end of the generated table -->\n"
     before, _, rest = current.partition(begin)
     return before + begin + table + end + rest.partition(end)[2]

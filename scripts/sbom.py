@@ -1,4 +1,4 @@
-"""Writes SBOMs (CycloneDX, JSON) to build/sbom: of the wheel with its locked packages, and of built images.
+"""Writes SBOMs (CycloneDX, JSON) to build/sbom: for the wheel with its locked packages, and for built images.
 
 Packages that only the wheel's extras need are marked as optional.
 

@@ -1,4 +1,4 @@
-"""Plays the card with the highest expected value, by hand-made estimates.
+"""Plays the card with the highest expected value, according to hand-made estimates.
 
 Every estimate is in points: a card's value now, its value in the remaining
 turns, and the next player's loss.
@@ -23,13 +23,13 @@ SPOILED = 0.25  # value of a point that the next player loses
 
 
 class Prospect(NamedTuple):
-    """The part of the position that decides a card's value to a player.
+    """The part of the position that determines a card's value to a player.
 
     Attributes:
         seat: The player's seat.
         table: The player's placed cards.
         left: Number of turns in the round after the one in which the card is played.
-        coming: Known cards of hands that the player gets later.
+        coming: Known cards in hands that the player gets later.
     """
 
     seat: int
@@ -122,7 +122,7 @@ def maki(icons: int, view: View, player: Prospect) -> float:
 
 
 def pudding(view: View, player: Prospect) -> float:
-    """Estimate the value of a pudding in the race over the game."""
+    """Estimate the value of a pudding in the race over the whole game."""
     counts = [
         kept + table.count(Card.PUDDING) for kept, table in zip(view.puddings, view.tables, strict=True)
     ]

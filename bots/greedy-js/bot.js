@@ -5,8 +5,7 @@ import { run, scoreRound } from "kaiten";
 /**
  * Return the move that would score most if the round ended after this turn.
  *
- * Of equal moves, the one that leaves the other players fewer points wins, then the first in the order of
- * `legalMoves()`.
+ * Among equal moves, the one that leaves the other players fewer points wins, then the first in `legalMoves()`.
  */
 function choose(view) {
   let best = { own: -Infinity };

@@ -6,9 +6,9 @@ from arena.sdk import Move, View, run, score_round
 def choose(view: View) -> Move:
     """Return the move that would score most if the round ended after this turn.
 
-    Of equal moves, the one that leaves the other players fewer points wins, then
-    the first in ``legal_moves()``. Moves with one card come first there, so
-    chopsticks are used only if two cards score more. Otherwise moves are in the
+    Among equal moves, the one that leaves the other players fewer points wins,
+    then the first in ``legal_moves()``. Moves with one card come first there, so
+    chopsticks are used only if two cards score more. Otherwise, moves are in the
     order of kinds, tempura first.
     """
     return max(view.legal_moves(), key=lambda move: gain(view, move))

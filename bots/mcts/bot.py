@@ -48,7 +48,7 @@ class Bot:
 
 
 def search(root: Node, world: World, rng: Random) -> None:
-    """Descend the tree to a new node, finish the round, and count the result at every node of the path."""
+    """Descend the tree to a new node, finish the round, and count the result at every node on the path."""
     node, path = root, []
     seats = range(len(world.hands))
     while world.turns:

@@ -1,4 +1,4 @@
-"""Plays a random card of its hand, each with the same chance."""
+"""Plays a random card from its hand. All cards are equally likely."""
 
 from random import random
 
@@ -6,14 +6,14 @@ from arena.sdk import Card, Move, View, run
 
 
 def choose(view: View) -> Move:
-    """Choose one card and, in control of the dummy, another card for it. Never use chopsticks."""
+    """Choose one card and, if in control of the dummy, another one for it. Never use chopsticks."""
     hand = list(view.hand)
     card = draw(hand)
     return Move((card,), draw(hand) if view.control else None)
 
 
 def draw(hand: list[Card]) -> Card:
-    """Remove a random card, so three tempura are three times as likely as one."""
+    """Remove a random card. A kind with three cards in the hand is three times as likely as one with one."""
     return hand.pop(int(random() * len(hand)))
 
 

@@ -10,7 +10,7 @@ DUMPLINGS = (0, 1, 3, 6, 10, 15)
 
 
 def choose(view: View) -> Move:
-    """Return the move with the best difference between its own gain and the next player's best answer."""
+    """Return the move with the largest difference between its own gain and the next player's best answer."""
     after = view.tables[(view.seat + direction(view)) % view.rules.players]
     left = view.rules.turns - view.turn
     gains = {card: promise((*after, card), left) - promise(after, left) for card in set(view.hand)}
@@ -31,7 +31,7 @@ def promise(table: Table, left: int) -> float:
     """Return a table's value. While a set can be completed, its first cards count for a share of its points.
 
     Args:
-        table: The cards, in the order of placing.
+        table: The cards, in the order in which they were placed.
         left: Number of turns in the round after this one.
     """
     tempura, sashimi = table.count(Card.TEMPURA), table.count(Card.SASHIMI)
@@ -48,7 +48,7 @@ def promise(table: Table, left: int) -> float:
 
 
 def free_wasabi(table: Table) -> int:
-    """Return 1 if a salmon nigiri would score 6, on a wasabi without a nigiri; otherwise 0."""
+    """Return 1 if the table has a wasabi without a nigiri, so that a salmon nigiri would score 6; else 0."""
     before, with_one = score_nigiri(table), score_nigiri((*table, Card.SALMON_NIGIRI))
     return int(with_one - before > 2)  # noqa: PLR2004 - a salmon nigiri without wasabi
 

@@ -64,7 +64,7 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     """Only in the variant "soy sauce": 4 points for the most colours."""
 
 class Card(_Card, metaclass=_CardEnumTypeWrapper):
-    """A kind of card. Numbers follow the table of kinds in the rules."""
+    """A kind of card, numbered in the order of the table of kinds in the rules."""
 
 CARD_UNSPECIFIED: Card.ValueType  # 0
 """Not a card. In a field that may be empty, it means "none"."""
@@ -173,9 +173,9 @@ class Hello(_message.Message):
     """
     games_at_once: _builtins.int
     """Number of games of the match that the bot can play at the same time, at
-    least 1; 0 means 1. The clock of every game with an open request runs, even
-    while the bot thinks about another game, so slow bots should say 1. The
-    match uses the minimum over all seats.
+    least 1; 0 means 1. The clock of every game with an open request is
+    running, even while the bot is thinking about another game, so slow bots
+    should send 1. The match uses the minimum over all seats.
     """
     def __init__(
         self,
@@ -212,7 +212,7 @@ class Move(_message.Message):
     turn: _builtins.int
     """Position.turn of the request."""
     dummy_card: Global___Card.ValueType
-    """Variant "dummy", if this seat controls the dummy in this turn: the card of
+    """Variant "dummy", if this seat controls the dummy in this turn: the card from
     the hand that the dummy gets. Unset otherwise.
     """
     note: _builtins.str
@@ -220,12 +220,12 @@ class Move(_message.Message):
     and operators see it. A longer note is a protocol fault.
     """
     nonce: _builtins.int
-    """TurnRequest.nonce, sent back. 0 is accepted from bots that do not know the
-    field.
+    """TurnRequest.nonce of the request. 0 is accepted from bots that do not know
+    the field.
     """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """One card of the hand. If the seat has chopsticks on its own table from an
+        """One card from the hand. If the seat has chopsticks on its own table from an
         earlier turn, one or two cards, in the order in which they are placed.
         """
 
@@ -449,7 +449,7 @@ Global___Clock: _TypeAlias = Clock  # noqa: Y015
 
 @_typing.final
 class GameStart(_message.Message):
-    """A game begins. Opponents have numbers, not names."""
+    """A game begins. Opponents are identified by their seats, not by name."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -528,7 +528,7 @@ class Position(_message.Message):
     round: _builtins.int
     """The round, 1 to 3."""
     turn: _builtins.int
-    """The turn of the round, from 1."""
+    """The turn within the round, from 1."""
     @_builtins.property
     def tables(self) -> _containers.RepeatedCompositeFieldContainer[Global___Table]:
         """The cards in front of every player in this round."""
@@ -590,9 +590,9 @@ class TurnRequest(_message.Message):
     milliseconds.
     """
     asked_millis_ago: _builtins.int
-    """Time that this decision's clock had been running when the request was put
-    on the stream, in milliseconds. Above 0 if the bot reads more slowly than
-    the referee sends.
+    """How long this decision's clock had been running when the request was put on
+    the stream, in milliseconds. Above 0 if the bot reads more slowly than the
+    referee sends.
     """
     nonce: _builtins.int
     """An unpredictable number, never 0. A Move with a different nonce is rejected
@@ -670,7 +670,7 @@ class TurnResult(_message.Message):
     round: _builtins.int
     """The round, 1 to 3."""
     turn: _builtins.int
-    """The turn of the round, from 1."""
+    """The turn within the round, from 1."""
     @_builtins.property
     def plays(self) -> _containers.RepeatedCompositeFieldContainer[Global___Play]:
         """One entry per seat; the dummy's, if any, comes last."""
@@ -846,7 +846,7 @@ Global___MatchEnd: _TypeAlias = MatchEnd  # noqa: Y015
 
 @_typing.final
 class Notice(_message.Message):
-    """A fault of this seat. The stand-in has made the decision instead."""
+    """A fault by this seat. The stand-in has made the decision instead."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -5,8 +5,8 @@ import { inspect } from "node:util";
 import { isCard } from "./cards.js";
 
 /**
- * The result of `choose`: a card, two cards in the order of placing, a move of `view.legalMoves()`, or any
- * object with such `cards`. The object may also have `dummy`, the dummy's card if this seat controls the dummy, and
+ * The result of `choose`: a card, two cards in the order in which they are placed, a move of `view.legalMoves()`, or
+ * any object with such `cards`. The object may also have `dummy`, the dummy's card if this seat controls the dummy, and
  * `note`, free text that is stored for the bot's owner.
  *
  * @typedef {string | readonly string[] |
@@ -17,7 +17,7 @@ import { isCard } from "./cards.js";
  * Read an answer, legal or not.
  *
  * @param {unknown} answer The result of `choose`.
- * @param {import("./view.js").View} view The decision, which the error names.
+ * @param {import("./view.js").View} view The decision, for the error message.
  * @returns {{cards: string[], dummy: string | null, note: string}}
  * @throws {TypeError} The answer is not a Choice; the message shows it.
  */

@@ -1,4 +1,4 @@
-/** Bots: a function, or a class with an instance per game. */
+/** Bots: functions, or classes with an instance per game. */
 
 import { inspect } from "node:util";
 

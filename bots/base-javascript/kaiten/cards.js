@@ -80,7 +80,7 @@ export function numberOf(card) {
  *
  * @param {number[]} numbers
  * @returns {readonly string[]}
- * @throws {RangeError} A number is not a card's.
+ * @throws {RangeError} A number is not a card's number.
  */
 export function cardsOf(numbers) {
   return Object.freeze(numbers.map(cardOf));
@@ -91,7 +91,7 @@ export function cardsOf(numbers) {
  *
  * @param {number} number
  * @returns {string}
- * @throws {RangeError} The number is not a card's.
+ * @throws {RangeError} It is not a card's number.
  */
 export function cardOf(number) {
   const card = CARDS[number - 1];
@@ -106,7 +106,7 @@ export function cardOf(number) {
  *
  * @typedef {object} Rules
  * @property {number} players 2 to 5.
- * @property {boolean} passBothWays Round 2 passes to the previous seat.
+ * @property {boolean} passBothWays In round 2, hands go to the previous seat.
  * @property {boolean} soySauce Four soy sauce cards are in the deck.
  * @property {boolean} dummy Two players with a dummy.
  * @property {number} participants Number of players, plus the dummy if there is one. It comes last.
@@ -119,7 +119,7 @@ export function cardOf(number) {
  *
  * @param {{players: number, passBothWays: boolean, soySauce: boolean, dummy: boolean}} switches
  * @returns {Rules}
- * @throws {RangeError} No game has these switches.
+ * @throws {RangeError} There is no such game.
  */
 export function rulesOf({ players, passBothWays, soySauce, dummy }) {
   if (!(players in HAND_SIZES) || (dummy && players !== 2)) {

@@ -120,7 +120,7 @@ export class Game {
 }
 
 /**
- * Truncate text at a whole character.
+ * Truncate text without splitting a character.
  *
  * @param {string} text
  * @param {number} maxBytes Of UTF-8.

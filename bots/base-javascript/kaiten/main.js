@@ -16,10 +16,10 @@ ${ADDRESS} is not set: this bot is meant to be started by the arena, which sets 
  * @param {import("./bot.js").Bot} bot A function `choose(view)`, or a class with a method `choose(view)` and an
  *   optional `gameOver(end)`; every game gets an instance. `choose` may be asynchronous.
  * @param {{gamesAtOnce?: number}} [options] Number of games of a match to play at the same time. Default: 32 for
- *   a function, 1 for a class. The clock of every requested game runs, so a slow bot should set 1.
+ *   a function, 1 for a class. The clock of every game with an open request is running, so slow bots should set 1.
  * @returns {Promise<never>}
  * @throws {TypeError} `bot` is neither such a function nor such a class.
- * @throws {RangeError} `gamesAtOnce` is not an integer from 1.
+ * @throws {RangeError} `gamesAtOnce` is not an integer, or is less than 1.
  */
 export async function run(bot, { gamesAtOnce = isClass(bot) ? 1 : 32 } = {}) {
   isClass(bot);
@@ -31,6 +31,6 @@ export async function run(bot, { gamesAtOnce = isClass(bot) ? 1 : 32 } = {}) {
     process.stderr.write(NO_ADDRESS);
     process.exit(2);
   }
-  const { playMatch } = await import("./match.js"); // gRPC takes long to load, and only a match needs it
+  const { playMatch } = await import("./match.js"); // gRPC takes a long time to load, and only a match needs it
   process.exit(await playMatch(bot, address, gamesAtOnce));
 }

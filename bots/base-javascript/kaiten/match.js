@@ -13,8 +13,9 @@ const PROTOCOL = 1;
 /** Maximum wait for a socket that doesn't exist yet. */
 const PATIENCE_MILLIS = 10_000;
 /**
- * Maximum wait for a referee whose socket exists. While a host is stalled, the referee can't answer, and the bot's
- * time until its Hello doesn't run. The arena kills bots that it has given up on, so a long limit does no harm.
+ * Maximum wait for a referee whose socket exists. While the host is stalled, the referee can't answer, and the time
+ * doesn't count towards the limit for the Hello. The arena kills bots that it has given up on, so a long wait does no
+ * harm.
  */
 const STALL_MILLIS = 300_000;
 const OPTIONS = {
@@ -173,7 +174,7 @@ function explain(error) {
 }
 
 /**
- * Return the thrown error as text, with the stack frames of the author's code only.
+ * Return the thrown error as text, with only the stack frames of the author's code.
  *
  * @param {unknown} thrown
  * @returns {string}

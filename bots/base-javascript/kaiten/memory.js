@@ -19,7 +19,7 @@ export function direction(view) {
 /**
  * Return the known cards of every hand, in seat order.
  *
- * This seat's own hand is known. Hands that it passed on are known too, less the cards that other seats took from
+ * This seat's own hand is known. Hands that it passed on are known too, without the cards that other seats took from
  * them. All other hands are empty here. With a dummy, the opponent in control has one more card: the drawn one.
  *
  * @param {View} view
@@ -31,7 +31,7 @@ export function knownHands(view) {
   const hands = Array.from({ length: players }, () => []);
   hands[view.seat] = [...view.hand];
   for (let passed = 1; passed <= Math.min(players - 1, view.pastHands.length); passed += 1) {
-    // Seen `passed` turns ago. Since then this seat and those after it have each taken cards from it.
+    // Seen `passed` turns ago. Since then, this seat and those after it have each taken cards from it.
     const hand = new Pile(view.pastHands.at(-passed));
     view.turns.slice(-passed).forEach((turn, nth) => {
       take(hand, turn, modulo(view.seat + nth * step, players), view);

@@ -41,8 +41,8 @@ const COLOURS = {
 /**
  * Score a finished round.
  *
- * @param {{soySauce: boolean}} rules Decides whether soy sauce scores.
- * @param {readonly (readonly string[])[]} tables One per participant, in the order of placing.
+ * @param {{soySauce: boolean}} rules Determines whether soy sauce scores.
+ * @param {readonly (readonly string[])[]} tables Cards of each participant, in the order in which they were placed.
  * @returns {RoundScore[]}
  */
 export function scoreRound(rules, tables) {
@@ -64,7 +64,7 @@ export function scoreRound(rules, tables) {
 /**
  * Return the points of all nigiri. Each uses the oldest unused wasabi before it.
  *
- * @param {readonly string[]} table In the order of placing.
+ * @param {readonly string[]} table Cards, in the order in which they were placed.
  * @returns {number}
  */
 export function scoreNigiri(table) {
@@ -87,7 +87,7 @@ export function scoreNigiri(table) {
 /**
  * Return the points at the end of the game for these numbers of puddings.
  *
- * @param {{participants: number}} rules With two participants nobody loses points.
+ * @param {{participants: number}} rules With two participants, nobody loses points.
  * @param {readonly number[]} puddings One number per participant.
  * @returns {number[]}
  */

@@ -4,13 +4,13 @@
  * @typedef {import("./cards.js").Rules} Rules
  *
  * @typedef {object} Move A legal choice.
- * @property {readonly string[]} cards One card, or two in the order of placing.
+ * @property {readonly string[]} cards One card, or two in the order in which they are placed.
  * @property {string | null} dummy The dummy's card if this seat controls the dummy.
  *
  * @typedef {object} Turn A revealed turn.
  * @property {number} round From 1.
- * @property {number} turn In its round, from 1.
- * @property {readonly (readonly string[])[]} plays One per participant, in the order of placing.
+ * @property {number} turn Within the round, from 1.
+ * @property {readonly (readonly string[])[]} plays Cards of each participant, in the order in which they were placed.
  */
 
 /**
@@ -25,11 +25,11 @@ export class View {
    * @param {Rules} seen.rules
    * @param {number} seen.seat The deciding seat, from 0. Hands go to the next seat.
    * @param {number} seen.round From 1.
-   * @param {number} seen.turn In the round, from 1.
+   * @param {number} seen.turn Within the round, from 1.
    * @param {readonly string[]} seen.hand In the order of the deck's table. It includes the drawn card if this seat
    *   controls the dummy.
    * @param {readonly (readonly string[])[]} seen.tables Cards in front of every participant in this round,
-   *   in the order of placing.
+   *   in the order in which they were placed.
    * @param {readonly number[]} seen.puddings Of earlier rounds; those of this round are on the tables.
    * @param {readonly number[]} seen.scores Points of earlier rounds.
    * @param {readonly number[]} seen.handSizes Cards in every hand; for the dummy, cards left in its pile.

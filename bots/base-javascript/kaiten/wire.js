@@ -23,7 +23,7 @@ export function encode(message) {
 
 /**
  * @param {Buffer} bytes
- * @returns {object} A RefereeMessage; the field `event` of each of its events names its kind.
+ * @returns {object} A RefereeMessage. The property `event` of each event is its kind.
  */
 export function decode(bytes) {
   return refereeMessage.decode(bytes);
