@@ -11,7 +11,7 @@ let timer = 0;
 let fetching = false;
 let again = false;
 
-// The page's state: the current sentence, whether the submission is over, and whether everything arrived.
+// The page's state: the current sentence, whether the submission is over, and whether everything has arrived.
 function lineState() {
   return document.querySelector('[data-live="line"]').dataset;
 }

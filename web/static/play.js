@@ -1,7 +1,7 @@
 // Plays without reloading the page: sends choices, and follows the bots.
 
-// Polling intervals, keyed by what the page waits for: a table, the bots' decisions, the person's decision, the
-// analysis.
+// Polling intervals, keyed by what the page is waiting for: a table, the bots' decisions, the person's decision,
+// the analysis.
 const MILLIS = { queue: 3000, wait: 700, decide: 10_000, analysing: 10_000 };
 
 const announcement = document.getElementById("announcement");
@@ -44,8 +44,8 @@ async function load(url, options = {}) {
   show(await response.text(), response.url);
 }
 
-// While the bots decide or the table is not ready, poll often; otherwise report occasionally that the person
-// is here, or check for the analysis.
+// While the bots are deciding or the table is not ready, poll often. Otherwise, report occasionally that the
+// person is here, or check for the analysis.
 function follow() {
   clearTimeout(timer);
   const { state } = table().dataset;
@@ -84,7 +84,7 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
-// 1 to 9 and 0 choose a card if the choice is a single card.
+// The keys 1 to 9 and 0 choose a card, if only one is to be chosen.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
   if (event.target.matches("input:not([type=radio]), select, textarea")) return;

@@ -130,6 +130,6 @@ addEventListener("pageshow", ({ persisted }) => {
 if (sources.has(stored("language"))) kind.value = stored("language");
 bot.value ||= stored("bot") ?? "";
 show();
-// In the first frame the editor only estimates the heights of lines.
+// In the first frame, the editor only estimates the heights of lines.
 requestAnimationFrame(() => requestAnimationFrame(() => host.toggleAttribute("data-drawn", true)));
 if (submit) check.disabled = submit.disabled = form.hasAttribute("data-closed");

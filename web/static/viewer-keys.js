@@ -21,7 +21,7 @@ export function listen(actions) {
 
 /** Return true if the key belongs to the browser or the focused element. */
 function isElsewhere(event) {
-  // On some keyboards brackets need AltGr, which counts as Control and Alt.
+  // On some keyboards, brackets require AltGr, which counts as Control and Alt.
   const withModifier = event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph"));
   if (event.defaultPrevented || event.isComposing || withModifier) return true;
   const focused = event.target;

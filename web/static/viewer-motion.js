@@ -5,7 +5,6 @@ const GATHERED = 0.75;
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** True if the visitor prefers reduced motion. */
 export const prefersReducedMotion = () => reducedMotion.matches;
 
 /** Record the positions of all cards before the next frame is drawn. */

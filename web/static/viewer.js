@@ -18,7 +18,7 @@ const position = document.getElementById("position");
 
 const isSmall = document.body.matches(".small");
 const isTelevision = document.body.matches(".tv");
-// In an iframe, the history belongs to the page around it. Kaiten TV must keep its address for reloads.
+// In an iframe, the history belongs to the page that contains it. Kaiten TV must keep its address for reloads.
 const isAlone = window.top === window && !isTelevision;
 const WAYS_OF_STEPS = ["previous", "next", "previous-turn", "next-turn"];
 
@@ -76,7 +76,7 @@ function jump(to) {
 
 const goWay = (way) => (WAYS_OF_STEPS.includes(way) ? go : jump)(waysFrom(data, index)[way]);
 
-/** Show the frame of the address after Back or Forward. */
+/** Show the frame at the current address, after Back or Forward. */
 async function goBack() {
   pause();
   const view = new URLSearchParams(location.search).get("view") ?? "all";
@@ -178,7 +178,7 @@ function follow(event) {
   else choose(link.dataset.view);
 }
 
-/** The texts to copy: the current addresses, whichever page was opened. */
+/** The texts to copy. Links lead to the current frame, whichever page was opened. */
 const TEXTS = {
   link: () => new URL(addressOf(film.dataset.home, frame(), data.view), location.href).href,
   embed: () => document.getElementById("embed-code").value,
@@ -222,7 +222,7 @@ export async function addFrames(between) {
   if (sawAll && !playing) play();
 }
 
-/** Activate stepping, now that frames exist. */
+/** Activate the controls, now that the frames are loaded. */
 function begin(frames) {
   data = frames;
   document.addEventListener("click", follow);
@@ -240,7 +240,7 @@ function begin(frames) {
   if (isTelevision || ((isSmall || location.hash === "#autoplay") && !prefersReducedMotion())) play();
 }
 
-/** Fetch the frames, and retry until it succeeds. Until then every step loads a page, as without scripts. */
+/** Fetch the frames, retrying until this succeeds. Until then, every step loads a page, as without scripts. */
 async function start() {
   const first = await framesOf(chosen).catch(() => null);
   if (first) {
