@@ -26,7 +26,8 @@ R = TypeVar("R")
 
 _READ_ONLY: Final = "25006"
 _CONNECTION_LOST: Final = frozenset({"25P03", "25P04", "42501"})
-"""SQLSTATEs that the driver misclassifies. The server ended the session, or permissions are missing."""
+"""SQLSTATEs that the driver misclassifies. They mean that the server ended the session, or that permissions
+are missing."""
 
 _DATA_EXCEPTION: Final = "22"
 """The SQLSTATE class of errors whose messages quote a value."""

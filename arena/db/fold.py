@@ -169,7 +169,7 @@ class RatingHistory:
 
 
 def rating_curves(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
-    """Return the stored rating curves of versions for one number of players, oldest point first."""
+    """Return the stored rating curves of versions in one list, oldest point first."""
     rows = connection.execute(
         select(RatingPointRow.__table__)
         .where(RatingPointRow.version_id.in_(list(versions)), RatingPointRow.players == players)
@@ -241,7 +241,7 @@ class Highlights:
 
 
 def newest(connection: Connection, days: int) -> tuple[Highlight, ...]:
-    """Return the highlights of the last ``days`` days that have any."""
+    """Return the highlights of the latest ``days`` days with highlights."""
     query = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(days)
     condition = HighlightRow.day.in_(connection.execute(query).scalars().all())
     return best(map(_highlight, connection.execute(select(HighlightRow.__table__).where(condition))))

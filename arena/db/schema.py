@@ -553,7 +553,7 @@ class AccountRow(Base):
 
 
 class SessionRow(Base):
-    """A browser session. ``seen`` is approximate, so that not every request writes."""
+    """A browser session. ``seen`` is approximate, to avoid a write per request."""
 
     __tablename__ = "session"
 

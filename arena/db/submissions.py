@@ -281,7 +281,7 @@ def rename(connection: Connection, account: int, name: str, pseudonym: str, at: 
 
 
 def renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - SQLAlchemy expressions
-    """Return SQL that replaces an author's name in replays, because there may be thousands of replays."""
+    """Return a replay with an author renamed, as an SQL expression: there may be thousands of replays."""
     # Names contain only letters, digits, - and _, so the text can match only this field.
     return func.replace(replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
 
