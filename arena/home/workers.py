@@ -250,9 +250,7 @@ class _Worker:
             what = "its code didn't answer and could not be interrupted"
         last = self._shared.last(self.order)
         if last is None:
-            return PlayingFailed(
-                f"a process that runs the bots ended: {what}" + (f"\n{trace}" if trace else "")
-            )
+            return PlayingFailed(f"a bot failed outside a decision: {what}" + (f"\n{trace}" if trace else ""))
         game, seat, puzzle = last
         return WorkerEnded(
             Mistake(

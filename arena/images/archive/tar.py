@@ -137,7 +137,7 @@ class TarReader:
             kind = Kind.FOLDER
         size = self._size(header, extended)
         if size and kind is not Kind.FILE:
-            raise self._damage_error("something that is not a file has a size")
+            raise self._damage_error("a member that is not a file has a size")
         return TarMember(
             name=name,
             kind=kind,

@@ -230,5 +230,5 @@ def _fingerprint(recipe: Recipe) -> str:
             digest.update(f"\0{inside}\0{len(content)}\0".encode() + content)
     except OSError as error:
         name = recipe.language.base_image
-        raise ImageError(f"The recipe for {name} is incomplete: {error}") from error
+        raise ImageError(f"the recipe for {name} is incomplete: {error}") from error
     return digest.hexdigest()

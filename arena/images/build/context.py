@@ -89,7 +89,7 @@ def fetch_wheels(
     """
     if machine not in _MACHINES:
         raise ImageError(
-            f"Images can't be built for the architecture {machine}: use a host with {' or '.join(_MACHINES)}"
+            f"images can't be built for the architecture {machine}: use a host with {' or '.join(_MACHINES)}"
         )
     lock = folder / pins
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]

@@ -121,10 +121,10 @@ def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
                 changes=[f"LABEL {_LABEL}={parents.debian_recipe}"],
             )
         except (DockerException, RequestException) as error:
-            raise ImageError(f"The Docker engine could not import {parents.debian_image}: {error}") from error
+            raise ImageError(f"the Docker engine could not import {parents.debian_image}: {error}") from error
     if not is_present(client, parents):
         raise ImageError(
-            f"The Docker engine imported {parents.debian_image} but does not list it: see the engine's log"
+            f"the Docker engine imported {parents.debian_image} but does not list it: see the engine's log"
         )
 
 
@@ -133,7 +133,7 @@ def _require_mmdebstrap(parents: Parents, say: Say) -> None:
         return
     if os.geteuid() != 0 or not _is_debian():
         raise ImageError(
-            f"The engine could not pull {parents.official}. Building the image from Debian packages instead "
+            f"the engine could not pull {parents.official}. Building the image from Debian packages instead "
             f"requires {' and '.join(_TOOLS)}. Give the engine access to the registry or, on Debian or "
             f"Ubuntu, run: sudo apt-get install {' '.join(_TOOLS)}"
         )
