@@ -128,7 +128,7 @@ class Runtime(Protocol):
         """Return why bots can't be run now, or None if no reason is known."""
 
     def has_source(self, source: str) -> bool:
-        """Return True if the source is of a kind that this runtime runs. Doesn't query an engine."""
+        """Return True if the source is valid for this runtime. Doesn't query an engine."""
 
     def check_source(self, source: str) -> None:
         """Check that a source can be run. Raises LaunchRefused if it can't, or RuntimeFailure."""

@@ -26,7 +26,7 @@ class RecordRefused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedGame:
-    """A game that agrees with the rules."""
+    """A game whose record agrees with the rules."""
 
     record: GameRecord
     # From the deal to the end of the game; step i of the record begins in state i.
@@ -44,7 +44,7 @@ class CheckedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSteps:
-    """Steps of a game that agree with the rules."""
+    """The steps of a game, which agree with the rules."""
 
     states: tuple[State, ...]  # from the deal on; one more than there are steps
     faults: tuple[int, ...]  # number per seat

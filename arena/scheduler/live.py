@@ -57,7 +57,7 @@ def check_progress(claim: Claim, progress: Progress) -> WatchedGame:
 
 
 _Game = tuple[str, int, int]
-"""Match, attempt and the game's index."""
+"""The match's id, the attempt, and the game's index."""
 
 
 class LiveMatches:

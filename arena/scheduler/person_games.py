@@ -46,7 +46,7 @@ _log = structlog.get_logger()
 
 
 class PersonTables:
-    """The tables for people's games: up to ``tables`` at a time, in slots from ``first_slot`` on.
+    """Plays people's games: up to ``tables`` at a time, in the slots from ``first_slot`` on.
 
     With 0 tables, as on a host with too little memory, games fail as soon as they are requested.
     ``settings`` returns the ladder's clock and limits; ``limits`` are this host's.

@@ -119,12 +119,11 @@ class SlotLimiter:
         self.seats = size
 
     def update(self, received: float, busy: int, now: float) -> int:
-        """Return the usable seats: 0 while the host is overloaded, otherwise at least 1.
+        """Return the number of usable seats: 0 while the host is overloaded, otherwise at least 1.
 
-        If the host stays overloaded for ``MAX_WAIT_SECONDS`` with no seats in use, 1 is returned.
-
+        The number is also 1 if the host has been overloaded for ``MAX_WAIT_SECONDS`` with no seats in use.
         One usable seat is enough to start a match of any size. ``received`` is the share of a core that a
-        busy thread got, ``busy`` the seats in use, ``now`` monotonic seconds.
+        busy thread got, ``busy`` the number of seats in use, and ``now`` a monotonic time in seconds.
         """
         self.received += (received - self.received) * _SMOOTHING
         if self.received < (_OVERLOADED if self._overloaded_since is None else _RECOVERED):
@@ -198,7 +197,7 @@ def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["L
 
 
 class LocalWorkers:
-    """This host; see :class:`arena.scheduler.workers.Workers`. ``executor`` supervises the matches."""
+    """This host; see :class:`arena.scheduler.workers.Workers`. ``executor`` runs a thread per match."""
 
     def __init__(self, launcher: Launcher, slots: SlotPool, executor: Executor, name: str) -> None:
         self.launcher = launcher

@@ -79,8 +79,8 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
         sys.stderr.write(_NO_ADDRESS)
         sys.exit(2)
     cancel_timer()
-    # A container's first process has no default signal handlers. If the bot is the first process, as outside
-    # the arena, then without these handlers only SIGKILL would end it.
+    # A container's first process has no default signal handlers. Outside the arena, the bot may be that
+    # process. Without these handlers, only SIGKILL would then end it.
     signal.signal(signal.SIGTERM, _exit_on_signal)
     signal.signal(signal.SIGINT, _exit_on_signal)
     # gRPC's own log lines would go to the bot's stderr, which is for its author.

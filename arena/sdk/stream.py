@@ -22,8 +22,8 @@ _CONNECT_SECONDS: Final = 10.0
 """Maximum wait for a socket that doesn't exist yet."""
 
 _STALL_SECONDS: Final = 300.0
-"""Maximum wait for a referee whose socket exists. While a host is stalled, the referee can't answer, and the
-time to Hello stands still. The arena kills bots that it has given up on, so a long limit does no harm."""
+"""Maximum wait for a referee whose socket exists. While a host is stalled, the referee can't answer, but the
+time to Hello is paused. The arena kills bots that it has given up on, so a long limit does no harm."""
 
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),

@@ -44,7 +44,7 @@ def bot_document(known: KnownBot) -> Bot:
 
 
 MAX_QUARANTINED: Final = 50
-"""Maximum number of quarantined matches listed."""
+"""Maximum number of quarantined matches to list."""
 
 _STOPS: Final = {control.name: control.stops for control in CONTROLS}
 

@@ -38,7 +38,7 @@ _SLOW: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
 """Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
-"""Pause after a submission's game that the arena could not play."""
+"""Pause of a submission after the arena could not play one of its games."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
@@ -216,7 +216,7 @@ class Pipeline:
             self._enter(submission)
 
     def _wait_so_far(self, match: str) -> float:
-        """Return the seconds since the first call with this match: the delay of the next match so far."""
+        """Return the seconds since the first call with this match. The next match has waited that long."""
         now = self._clock()
         return now - self._waiting_since.setdefault(match, now)
 

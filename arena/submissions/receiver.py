@@ -25,10 +25,10 @@ from arena.protocol.submissions import UploadKind
 from arena.submissions.uploads import Damaged, NoRoom, SlotLost, TooLarge, UploadRefused, Uploads, unwritten
 
 MAX_CONCURRENT: Final = 16
-"""Maximum number of concurrent uploads of one process. Each takes a few MiB of memory."""
+"""Maximum number of concurrent uploads in a process. Each takes a few MiB of memory."""
 
 SOURCE_SLOTS: Final = 4
-"""Number of these slots that are reserved for source files, which arrive within seconds."""
+"""How many of these uploads are reserved for source files, which arrive within seconds."""
 
 MAX_PER_ADDRESS: Final = 8
 """Maximum number of concurrent uploads from one address, which may be a whole classroom behind a router."""
@@ -125,7 +125,7 @@ class Upload:
     note: str = ""  # the author's note, at most `NOTE_LENGTH` characters
     size: int | None = None  # bytes; None if unknown before the end
     sha256: str | None = None  # hexadecimal; None if unknown before the end
-    check_only: bool = False  # whether it never becomes a version, even if it qualifies
+    check_only: bool = False  # True if it must not become a version, even if it qualifies
 
     @property
     def limit(self) -> int:

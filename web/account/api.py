@@ -54,7 +54,7 @@ class WantedToken(BaseModel):
     Attributes:
         name: The token's name.
         scopes: What the token may do. The caller must have these scopes.
-        days: For how many days the token is valid. It expires no later than the token that creates it.
+        days: Number of days for which the token is valid. It expires no later than the token that creates it.
         password: The account's password. Required in a session, not with a token.
     """
 

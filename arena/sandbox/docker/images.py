@@ -181,7 +181,7 @@ _LOCAL: Final = "http+docker://localhost"
 """docker-py's base URL of an engine behind a unix socket."""
 
 _LAYERS: Final = "overlay2"
-"""The folder of layers in the data root. An arena in a container may see nothing else of the data root."""
+"""The folder of layers in the data root. An arena in a container may see no other part of the data root."""
 
 _FROM_THE_ENGINE: Final = "/etc/hostname"
 """In a container, this file comes from the engine's data root."""
@@ -248,7 +248,7 @@ _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
 
 def _whole_disk(device: Path) -> str:
-    """Return the path of the disk that contains a device of /sys; empty if unknown."""
+    """Return the path of the disk that contains a device, given as a folder in /sys; empty if unknown."""
     folder = device.resolve()
     if (folder / "partition").exists():
         folder = folder.parent  # limits apply to whole disks only

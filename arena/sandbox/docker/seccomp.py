@@ -195,7 +195,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
         },
     ),
 }
-"""Calls that are allowed only with some values of one argument: the argument's index and its values."""
+"""Calls that are allowed only with some values of an argument, with the argument's index and these values."""
 
 _SOCKET_OPTIONS: Final = {
     "SO_REUSEADDR": 2,
@@ -275,7 +275,7 @@ def _refuse(names: str, errno: int, *arguments: dict[str, Any], **more: object) 
 
 
 def profile(*, own_kernel: bool = False) -> dict[str, Any]:
-    """Return the profile that the engine expects, as JSON, after ``seccomp=``.
+    """Return the profile. The engine expects it as JSON, after ``seccomp=``.
 
     ``own_kernel`` is True if the sandbox has its own kernel, as with gVisor. Its futexes aren't shared, so
     all are allowed. Some gVisor versions would refuse them with EPERM, whatever error the rule specifies, and

@@ -1,4 +1,4 @@
-"""Runs a bot until its launcher exits or its deadline passes. Run as a script, in the bot's process.
+"""Runs a bot until its launcher exits or its deadline passes. It runs as a script, in the bot's process.
 
 Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
 end of a pipe that the launcher keeps open while it is running.
@@ -24,7 +24,7 @@ def _kill_group_at_end(lifeline: int, seconds: int) -> None:
 
 
 def _exec_with_deadline(command: list[str], lifeline: int, seconds: int) -> None:
-    """Replace this process with a command, because only this process is measured. A child ends it."""
+    """Replace this process, the only one measured, with the command. A child enforces the deadline."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)

@@ -40,10 +40,8 @@ _STDERR_SECONDS: Final = 2.0
 class ProcessSandbox:
     """A running process group; see :class:`arena.sandbox.runtime.Sandbox`.
 
-    The group's leader stays a zombie until ``remove``, so its id can't be reused and a kill always hits this
-    group.
-
-    The process is a session leader with a pipe for its stderr. ``remove`` also removes ``home`` and closes
+    The process is the group's leader, and has a pipe for its stderr. It stays a zombie until ``remove``, so
+    its id can't be reused and a kill always hits this group. ``remove`` also removes ``home`` and closes
     ``lifeline``.
     """
 

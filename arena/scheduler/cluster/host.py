@@ -249,7 +249,7 @@ class WorkerOptions:
 
     scheduler: str  # the scheduler's address, as dask writes it
     host: str  # the scheduler's host
-    port: int  # the port on which this worker listens; 0 for a free one
+    port: int  # the port on which this worker listens; 0 for any free port
     security: Security
     card: WorkerCard  # `run` is replaced on each join
     folder: Path  # folder for dask's files
@@ -345,7 +345,7 @@ def _join_error(error: Exception) -> str:
 async def _accept_matches(
     worker: Worker, options: WorkerOptions, health: SchedulerHealth, say: Callable[[str], None]
 ) -> None:
-    """Accept matches once the scheduler can call this worker; otherwise results can't be fetched."""
+    """Accept matches once the scheduler can call this worker, because it fetches results that way."""
     while missing := await _unreachable_reason(worker):
         if health.missing != missing:
             _log.warning("worker not accepting matches", scheduler=options.scheduler, error=missing)
