@@ -1,1 +1,1 @@
-"""One match on one host: referee, launcher, replay, simulation."""
+"""Plays matches on one host: launcher, referee, replays, analysis and simulation."""

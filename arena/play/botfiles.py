@@ -42,7 +42,7 @@ def known(folder: Path) -> tuple[str, ...]:
 
 
 def load(path: Path) -> Factory:
-    """Run the file in a bot's folder in this process, and return the factory of its choosers.
+    """Run the file in a bot's folder in this process, and return a factory for its choosers.
 
     Every call runs the file again, so that two seats share nothing. Raises BotBroken, like :func:`load_bot`.
     """

@@ -27,7 +27,7 @@ from arena.sdk.bot import as_move
 
 
 class SimulatedBotFailed(RuntimeError):
-    """A bot raised an exception (the cause) or made an illegal move. The message names the bot and turn."""
+    """A bot raised an exception (the cause) or made an illegal move. The message gives the bot and turn."""
 
     def __init__(
         self, text: str, seat: int, state: State, seed: bytes, moves: Sequence[Sequence[Move | None]]

@@ -85,7 +85,7 @@ class AnalysedDecision:
         standin: Whether the stand-in chose instead of the bot.
         options: Legal moves, best first. If the order of two cards can't matter, only one order is listed.
         played: Index of the played move in the options.
-        house: Index of each house bot's move in the options, by the bot's name.
+        house: Index of each house bot's move in the options, keyed by bot name.
         lost_chance: Chance lost by not playing the first option.
         lost_points: Points lost by not playing the first option; below 0 if the played move scores more
             points but wins less often.

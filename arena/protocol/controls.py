@@ -1,4 +1,4 @@
-"""The sandbox controls, and a host's report about them. Pure data.
+"""The sandbox controls, and a host's report about them.
 
 The names are stable: operators write them into ``ARENA_ACCEPT_MISSING``.
 """

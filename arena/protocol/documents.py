@@ -63,7 +63,7 @@ class Bot:
         author: Its author's name.
         house: Whether it is a house bot.
         state: The bot's state.
-        reason: Why it does not play; null if no reason was given.
+        reason: Why it is not playing; null if no reason was given.
         since: Time of the last change of state or version; null if neither has ever changed.
         version: Number of the version that plays, or would play if the bot were active.
         newest: Number of the newest version.
@@ -178,7 +178,7 @@ class SeatResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameLine:
-    """A line of the list of games.
+    """An entry in the list of games.
 
     Attributes:
         game: Id of the game.

@@ -46,8 +46,8 @@ FAULTS_TO_TAKE_OVER: Final = 3
 def stand_in(view: View) -> Move:
     """Return the stand-in's move: the first card of the hand in the order of the table of kinds.
 
-    The stand-in never uses chopsticks. In control of the dummy, it gives the dummy the hand's next card. The
-    move depends only on the view, so that a record can be checked.
+    The stand-in never uses chopsticks. If the seat controls the dummy, the dummy gets the next card of
+    the hand. The move depends only on the view, so that a record can be checked.
     """
     if view.control:
         return Move((view.hand[0],), view.hand[1])

@@ -1,7 +1,7 @@
 """A match's specification and record, which are a worker's input and output, and a worker's status.
 
-They are sent as JSON, so a worker can be a thread, a process or another host. A worker needs nothing else: no
-database, no names, no secrets.
+They are sent as JSON, so a worker can be a thread or a process, even on another host. A worker needs nothing
+else: no database, no names, no secrets.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ class MatchSpec:
     rules: Rules
     seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits each
     # One per bot: the id of a Docker image (`sha256:…`), or the bot's folder for the process runtime.
-    # Sandboxes and reports have this order.
+    # Sandboxes and reports are in this order.
     seats: tuple[str, ...]
     clock: Clock
     limits: Limits  # per seat
@@ -181,7 +181,7 @@ def encode(value: MatchSpec | MatchRecord | GameRecord | SeatReport | Progress) 
 def decode(data: bytes, kind: type[T]) -> T:
     """Decode bytes from :func:`encode`.
 
-    Raises ValueError if the bytes don't encode that kind. The error message locates the problem.
+    Raises ValueError if the bytes don't encode that type. The message locates the problem.
     """
     return msgspec.json.decode(data, type=prepared(kind))
 

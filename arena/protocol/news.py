@@ -23,10 +23,10 @@ class Topic(StrEnum):
 
 
 TEST: Final = "test"
-"""Used instead of a topic: a test that the author requested."""
+"""Used instead of a topic for a test that the author requested."""
 
 CONFIRM: Final = "confirm"
-"""Used instead of a topic: the request to confirm an email address."""
+"""Used instead of a topic for the request to confirm an email address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

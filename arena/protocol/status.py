@@ -186,7 +186,7 @@ class Status:
         last_game: End of the latest rated game, UTC; null before the first one.
         hours: The last 24 clock hours, including the current one, which is last.
         paused: Whether the ladder is paused and creates no new matches.
-        disk_full: Whether the disk is full, so that no match starts and no file is received.
+        disk_full: Whether the disk is full, so that no matches start and no files are received.
         matches_running: Number of matches in progress.
         matches_waiting: Number of waiting matches.
         matches_quarantined: Number of matches quarantined after arena faults.

@@ -53,7 +53,7 @@ _SUFFIXES: Final = {language.name: language.suffixes[0] for language in LANGUAGE
 
 
 class CauseKind(StrEnum):
-    """Kind of rejection."""
+    """Why a submission was rejected."""
 
     FILE = "file"
     """The file can't be made into an image."""

@@ -1,4 +1,4 @@
-"""The game of Sushi Go! for 2 to 5 players, with three variants. Pure.
+"""The game of Sushi Go! for 2 to 5 players, with three variants.
 
     state = new_game(rules, shuffled_deck(rules, seed))
     while not state.over:

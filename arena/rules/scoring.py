@@ -52,7 +52,7 @@ class RoundScore(NamedTuple):
 
 
 def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]:
-    """Score a finished round. ``tables`` has one entry per participant, with the cards as placed."""
+    """Score a finished round. ``tables`` has one entry per participant, with cards in the order placed."""
     maki = score_maki([sum([MAKI_ICONS.get(card, 0) for card in table]) for table in tables])
     soy = score_soy_sauce(tables) if rules.soy_sauce else (0,) * len(tables)
     return tuple(

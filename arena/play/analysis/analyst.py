@@ -182,7 +182,7 @@ def judged(
 
 
 def _option_code(move: Move, options: Sequence[int]) -> int:
-    """Return a move's code in ``options``, which omit the reverse order of two cards if it can't matter."""
+    """Return a move's code in ``options``, which contain two cards in only one order if it can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 

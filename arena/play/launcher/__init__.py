@@ -1,4 +1,4 @@
-"""Plays one match on this host with sockets, a referee process and a sandbox per seat, then removes them.
+"""Plays matches on this host, each with its own sockets, referee process and sandboxes.
 
 This package may start containers, but parses nothing that comes from them. It has no access to the
 database, to bots' names or to secrets. It raises:

@@ -1,4 +1,4 @@
-"""Plays matches. Each takes one call, from any thread, and has its own referee process."""
+"""Plays matches: one call per match, from any thread. Each match has its own referee process."""
 
 import math
 import os
@@ -83,7 +83,7 @@ class RefereeProcess:
         self._await_exit()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
-                # Closing stdin flushes it, but the referee no longer reads.
+                # Closing stdin flushes it, but the referee no longer reads from it.
                 with suppress(BrokenPipeError):
                     stream.close()
 
@@ -131,7 +131,7 @@ class RefereeProcess:
                 raise MatchVoid(f"the referee sent {line[:200]!r}: {error}") from error
 
     def describe_end(self) -> str:
-        """Describe how the referee exited, with the last part of its stderr."""
+        """Describe how the referee exited, including the end of its stderr."""
         code = self._process.wait()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))

@@ -38,7 +38,7 @@ REFEREE_UID: Final = 63_000
 """If the launcher is root, the user id of a match's referee is this number plus the match's first slot."""
 
 MAX_RUN_DIR_LENGTH: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
-"""Maximum length of the path of an installation's run folder, in bytes: a socket's path is limited to 107."""
+"""Maximum path length of an installation's run folder, in bytes. A socket's path is limited to 107."""
 
 
 class SeatSockets:
@@ -114,7 +114,7 @@ class _Seat:
 class Seats:
     """Starts, watches and removes the sandboxes of one match.
 
-    A sandbox ends after at most ``deadline_seconds``; ``slots`` has one entry per seat.
+    A sandbox ends after at most ``deadline_seconds``. ``slots`` has one entry per seat.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a match's sandboxes need
@@ -166,8 +166,8 @@ class Seats:
         """Remove every sandbox and report how it ended.
 
         Bots whose streams have ended get a moment to exit, so that their exit codes are known.
+        ``ends`` are the referee's reports, one per seat. ``faults`` says whether any bot had a fault.
 
-        ``ends`` are the referee's reports, one per seat; ``faults`` says whether any bot had a fault.
         Raises MatchVoid if the runtime lost track of a bot whose stream has ended, since the runtime may have
         ended that bot. Also raises it if there were faults and something outside the arena stopped or ended
         a bot.

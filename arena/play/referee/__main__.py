@@ -43,7 +43,7 @@ _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
 _STDERR_BYTES: Final = _MIB
 REPORT_SECONDS: Final = 0.5
-"""Interval between reports about finished rounds. Shorter matches send none."""
+"""Interval between reports about finished rounds. Matches shorter than this send none."""
 
 
 def main() -> None:

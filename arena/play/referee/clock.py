@@ -117,6 +117,6 @@ class RefereeClock:
     def earliest_arrival(self) -> float:
         """Return the earliest time at which data that is readable now may have arrived.
 
-        This is the current time minus the time for which the referee waited for a processor before it looked.
+        This is the current time minus the referee's wait for a processor before it polled the sockets.
         """
         return self() - self._batch_wait

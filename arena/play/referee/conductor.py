@@ -26,8 +26,8 @@ microseconds."""
 
 
 _MAX_PAUSE_SECONDS: Final = 5.0
-"""A longer pause of the referee before a bot's greeting may be the reason why the bot exited. No bot can keep
-the referee busy for that long: the relay reads only what the bot's send budget allows."""
+"""A longer pause of the referee before a bot's greeting may have made the bot exit. No bot can keep the
+referee busy for that long: the relay reads only what the bot's send budget allows."""
 
 
 class RefereePaused(Exception):
@@ -67,7 +67,7 @@ class Conductor:
     async def run(self) -> None:
         """Play the match to its end, then close the players.
 
-        If an arena fault ended the match, raises the exception that caused it. It may be of any type.
+        If an arena fault ended the match, raises the exception that caused the fault, whatever its type.
         """
         while not self._over.is_set():
             try:

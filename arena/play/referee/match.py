@@ -64,7 +64,7 @@ class RefereedMatch:
 
     @property
     def rounds(self) -> tuple[tuple[int, int], ...]:
-        """The games in progress and their rounds: (game from 0, round from 1)."""
+        """The games in progress, as pairs of game number, from 0, and current round, from 1."""
         return tuple((table.game, table.round) for table in self._active.values())
 
     def games(self) -> tuple[GameRecord, ...]:

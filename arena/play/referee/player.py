@@ -155,7 +155,7 @@ class SeatPlayer(Protocol):
 
 
 class PersonPlayer:
-    """The player of a person. ``asked`` is called with the view of each decision."""
+    """The player of a person. ``on_request`` is called with the view of each decision."""
 
     def __init__(self, on_request: Callable[[View], None]) -> None:
         self._on_request = on_request

@@ -80,8 +80,8 @@ class Relay:
         self._now = now
         self._expects_message = False
         self._blocked = False  # whether the bot has stopped reading, so that bytes for it wait here
-        # When the first message after `expect_message` went to the bot. It isn't updated if the bot sent
-        # something in between, because the bot may have delayed the message by HTTP/2 flow control.
+        # When the first message after `expect_message` was sent to the bot. Not updated if the bot sent
+        # something in between, because the bot may have delayed the message through HTTP/2 flow control.
         self.sent_at = 0.0
         self.received_at = 0.0  # when the last bytes came from the bot
         self._listening = listening

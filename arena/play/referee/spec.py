@@ -2,7 +2,7 @@
 
 The launcher sends a :class:`RefereeSpec` first, then at most one :class:`Started` and one :class:`Ended` per
 seat. The referee sends :class:`Listening` once every socket is bound, :class:`RoundsOver` regularly, and
-:class:`Finished` at the end. For a person's decision it sends :class:`PersonAsked` and gets
+:class:`Finished` at the end. For a person's decision, it sends :class:`PersonAsked` and gets
 :class:`PersonAnswered`. Any other output, or no :class:`Finished`, is an arena fault.
 """
 

@@ -227,7 +227,7 @@ def build(  # noqa: PLR0913 - the parts of a replay, passed only by keyword
 ) -> PublicReplay:
     """Build the public replay of a game that is over.
 
-    Raises ValueError if the game isn't over, or the lists don't fit it.
+    Raises ValueError if the game isn't over, or if the lists don't match it.
     """
     rules, result = state.rules, state.result
     if result is None:

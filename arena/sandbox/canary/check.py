@@ -293,7 +293,7 @@ class Canary:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _probe_limits(self) -> dict[str, int]:
-        """Return the limits, keyed by the probe's names."""
+        """Return the limits, keyed by the names that the probe uses."""
         mebibyte = 1024 * 1024
         limits = asdict(self._limits)
         return {

@@ -1,4 +1,4 @@
-"""Derives findings from evidence. Pure."""
+"""Derives findings from evidence, without I/O."""
 
 from collections.abc import Callable
 from datetime import datetime

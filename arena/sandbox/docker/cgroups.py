@@ -183,7 +183,7 @@ def is_within(setting: CgroupSetting, found: str) -> bool:
 
 
 def disk_rate(found: str) -> int | None:
-    """Return the lowest limit in bytes per second in a file of disk limits; None for no limit."""
+    """Return the lowest limit, in bytes per second, in a file of disk limits; None for no limit."""
     # Version 1 has lines like "8:0 33554432", version 2 like "8:0 rbps=33554432 wbps=max".
     words = [word.removeprefix("rbps=") for line in found.splitlines() for word in line.split()[1:2]]
     return min((int(word) for word in words if word.isdigit()), default=None)
@@ -220,7 +220,7 @@ class CommonGroup:
         return bool(self._location.existing_folders())
 
     def apply(self) -> None:
-        """Create the group and its limits before bots start. ``check`` reports limits that can't be set.
+        """Create the group and its limits before bots start. :meth:`check` reports limits that can't be set.
 
         Does nothing if the driver is systemd, which overwrites changes to its slices.
         """
@@ -397,7 +397,8 @@ def containers_below(location: CgroupLocation) -> frozenset[str]:
 def lift_quota(location: CgroupLocation, container: str) -> None:
     """Remove a container's CPU quota before its processes are killed.
 
-    Within system calls, they can use far more than the quota. Then they wait for minutes before they exit.
+    Within system calls, they can use far more than the quota. Throttling would then delay their exit by
+    minutes.
     """
     setting = location.quota(container)
     with contextlib.suppress(OSError):  # the container has already ended, or this process lacks permission

@@ -23,7 +23,7 @@ def report(seen: dict[str, Any]) -> None:
 
 
 def attempt(act: Callable[..., object], *arguments: object) -> str:
-    """Return ``done``, or the name of an attempt's error."""
+    """Make an attempt. Return ``done``, or the name of the error."""
     try:
         act(*arguments)
     except OSError as error:
