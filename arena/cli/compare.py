@@ -126,15 +126,15 @@ class _Session:
 
     def resume(self, results: Sequence[DealResult]) -> None:
         """Add a file's results. If the file is empty, write its header."""
-        for result in results:
-            self._progress.add(result)
-        if results:
-            say(f"continuing; deals so far: {len(results)}")
-        elif self._file is not None:
+        if self._file is not None and self._file.is_empty:
             try:
                 self._file.write(self._comparison)
             except OSError as trouble:
                 fail(f"can't continue: {trouble}")
+        for result in results:
+            self._progress.add(result)
+        if results:
+            say(f"continuing; deals so far: {len(results)}")
 
     def run(self, max_deals: int) -> None:
         """Play until the test has a verdict or there are ``max_deals`` deals, earlier ones included."""

@@ -76,7 +76,7 @@ def league(  # noqa: PLR0913 - one argument per option
     except OSError as error:
         fail(f"can't use {file}: {error.strerror}")
     with closing(results_file):
-        code = _add(state, rules if not log else None, bots, games, results_file)
+        code = _add(state, rules if results_file.is_empty else None, bots, games, results_file)
     _print(state, bots, file, as_json=as_json)
     if code:
         raise typer.Exit(code)

@@ -134,9 +134,9 @@ class ComparisonProgress:
 def read_comparison(
     path: Path, requested: Comparison, *, any_seed: bool
 ) -> tuple[Comparison, tuple[DealResult, ...]]:
-    """Read a file's comparison and results. Without a file, return ``wanted`` and no results.
+    """Read a file's comparison and results. Without a file, return ``requested`` and no results.
 
-    With ``any_seed``, the file's seed replaces that of ``wanted``. Raises OSError, or WrongResults if the
+    With ``any_seed``, the file's seed replaces that of ``requested``. Raises OSError, or WrongResults if the
     file contains something else.
     """
     lines = read_results(path)

@@ -220,7 +220,7 @@ class League:
 def read_league(
     path: Path, requested: LeagueRules, *, any_seed: bool
 ) -> tuple[LeagueRules, tuple[Line, ...]]:
-    """Read a league file: its rules and its other lines. Without a file, return ``wanted`` and no lines.
+    """Read a league file: its rules and its other lines. Without a file, return ``requested`` and no lines.
 
     Raises OSError, or WrongResults if the file contains something else.
     """

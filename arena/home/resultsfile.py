@@ -20,7 +20,9 @@ class ResultsFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+")
-        self._file.truncate(self._file.readall().rfind(b"\n") + 1)
+        end = self._file.readall().rfind(b"\n") + 1
+        self.is_empty = end == 0  # whether the file had no complete line when it was opened
+        self._file.truncate(end)
         self._file.seek(0, os.SEEK_END)
 
     def write(self, content: object) -> None:

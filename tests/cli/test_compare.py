@@ -40,6 +40,12 @@ def test_stored_results_are_continued(folder: Path) -> None:
     args = ("compare", "expected", "first.py", "--results", "r.jsonl", "--json")
     part = arena(*args, "-n", "40", folder=folder)
     assert (part.returncode, json.loads(part.stdout)["verdict"]) == (1, "open")
+    # A run that ended before its first result left only the header.
+    header, *_ = (folder / "r.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "header.jsonl").write_bytes(header)
+    for deals in (1, 2):
+        resumed = arena(*args[:4], "header.jsonl", "--json", "-n", str(2 * deals), folder=folder)
+        assert json.loads(resumed.stdout)["deals"] == deals
     whole = arena(*args, folder=folder)
     assert b"continuing; deals so far: 20" in whole.stderr
     seed = json.loads(whole.stdout)["seed"]
