@@ -104,7 +104,7 @@ def read_cards(cards: CardRepository, players: int | None) -> CardTable:
 
 
 def address(path: str, players: int | None, order: Order | None = None) -> str:
-    """Return the address of a statistics page, without defaults."""
+    """Return the address of a statistics page, omitting defaults."""
     query: dict[str, str | int] = {"players": players} if players else {}
     if order not in {None, Order()}:
         query["sort"] = str(order)

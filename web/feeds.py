@@ -59,7 +59,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
 
 def _bot_news(store: Store, bot: KnownBot) -> list[News]:
-    """Return news of a bot's latest versions, its state unless active, and its last loss of a rank."""
+    """Return news about a bot's latest versions, its state unless it is active, and its last lost rank."""
     news = [
         version_joined(bot.name, version.number, version.created)
         for version in store.bots.versions(bot.name, None, _MAX_ENTRIES)

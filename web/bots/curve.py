@@ -15,7 +15,7 @@ from arena.ladder.rating import Rating
 from arena.ladder.rating_log import thinned
 
 MAX_POINTS: Final = 200
-"""Maximum number of points drawn."""
+"""Maximum number of points to draw."""
 
 MAX_ROWS: Final = 24
 """Desired number of table rows. There may be more, because each version has at least two."""
@@ -60,8 +60,8 @@ class Curve:
 
     games: int  # number of games of all versions
     lines: tuple[CurveLine, ...]  # one per version, oldest first
-    ratings: tuple[CurveMark, ...]  # marks from the bottom up
-    counts: tuple[CurveMark, ...]  # marks of games, from the left
+    ratings: tuple[CurveMark, ...]  # marks on the vertical axis, from the bottom up
+    counts: tuple[CurveMark, ...]  # marks on the horizontal axis, from the left
     versions: tuple[CurveMark, ...]  # where each version begins
     rows: tuple[CurveRow, ...]  # a sample of points, including the first and last of each version
 
@@ -100,12 +100,12 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedPlot:
-    """The mean ratings of several bots over their games."""
+    """The mean ratings of several bots, by number of games."""
 
-    games: int  # number of games of the bot that has the most
+    games: int  # number of games of the bot with the most games
     lines: tuple[str, ...]  # a path per bot; empty for a bot without games
-    ratings: tuple[CurveMark, ...]  # marks from the bottom up
-    counts: tuple[CurveMark, ...]  # marks of games, from the left
+    ratings: tuple[CurveMark, ...]  # marks on the vertical axis, from the bottom up
+    counts: tuple[CurveMark, ...]  # marks on the horizontal axis, from the left
 
 
 def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
@@ -138,7 +138,7 @@ def _mean_line(versions: Sequence[VersionCurve], games: int, scale: "_Scale") ->
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """The rating axis, from one whole number to another."""
+    """The rating axis, with whole numbers at both ends."""
 
     low: int
     high: int

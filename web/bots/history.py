@@ -19,7 +19,7 @@ from arena.rules import State
 
 OPPONENTS_A_PAGE: Final = 20
 RECENT: Final = 30
-"""Number of latest games read for a bot's habits: the cards that it takes, and its slowest decision."""
+"""Number of latest games to read for a bot's habits: the cards that it takes, and its slowest decision."""
 
 FAULTY: Final = 50
 """Number of latest games with a fault to read."""

@@ -94,7 +94,7 @@ class BotPageQuery:
 
     @property
     def criteria(self) -> BotGameFilter:
-        """The game filters, for the store."""
+        """The filters for the store's list of games."""
         return BotGameFilter(
             version=self.version,
             opponent=self.opponent,
@@ -129,7 +129,7 @@ class BotPage:
     results: tuple[VersionResult, ...]  # the current version's: in all games, then by number of players
     median_millis: float | None  # median decision time: the median of the games' medians; None if unknown
     curve: Curve | None  # None if there are no games to draw
-    older_curve: bool  # whether some versions are too old to be in the curve
+    older_curve: bool  # whether some versions are too old to be shown in the curve
     versions: tuple[VersionLine, ...]  # a page, newest first
     older_versions: int | None  # where the next page begins, or None
     opponents: tuple[OpponentLine, ...]  # a page, most games first

@@ -122,7 +122,7 @@ def _resolve_links(children: Sequence[Token] | None, resolve: Resolve) -> list[T
 
 
 def _add_anchors(tokens: Sequence[Token]) -> list[tuple[int, Heading]]:
-    """Add an anchor and a link to each heading, and a label to each table. Return indices and headings."""
+    """Add an anchor and a link to each heading, and a label to each table. Return the indexed headings."""
     found: list[tuple[int, Heading]] = []
     seen = Counter[str]()
     for index, (token, inline) in enumerate(pairwise(tokens)):

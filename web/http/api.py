@@ -345,7 +345,7 @@ def refusal(error: Exception) -> Problem:
     """Return the problem for one of ``REFUSED``."""
     status, hint = next(entry for kind, entry in _PROBLEMS.items() if isinstance(error, kind))
     if isinstance(error, UntrustedBotsRefused):
-        # The full text is for the operator: it names what the host lacks.
+        # The full text is for the operator: it says what the host lacks.
         return Problem(status, "This arena isn't running submitted bots at the moment.", hint=hint)
     if isinstance(error, QuotaReached) and error.wait is not None:
         return too_many_requests(f"{error}.", error.wait, hint=hint)

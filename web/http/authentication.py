@@ -50,7 +50,7 @@ def _visitor_name(request: Request) -> str:
 
 
 def session_secret(request: Request) -> str | None:
-    """Return the session cookie; over HTTPS the ``__Host-`` one, which a network attacker can't plant."""
+    """Return the session cookie; over HTTPS, the ``__Host-`` one, which a network attacker can't plant."""
     return request.cookies.get(_name(request))
 
 

@@ -69,7 +69,7 @@ def tag_of(*what: object) -> str:
 _MAX_PAGES: Final = 64
 _CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
 _BODY_INDICATORS: Final = frozenset({b"content-length", b"transfer-encoding"})
-"""Requests with a body are passed on to the layers below, which enforce the size limit of bodies."""
+"""Requests with a body are passed on to the layers below, which enforce the size limit for bodies."""
 
 _BYPASSING_HEADERS: Final = _CREDENTIALS | _BODY_INDICATORS
 _BODY_HEADERS: Final = frozenset(
@@ -131,7 +131,7 @@ class PageCache:
         moment = (change_counter, self._now().astimezone(UTC).toordinal())
         cached = self._pages.get(key)
         if cached is not None and cached.moment == moment:
-            scope["route"] = cached.route  # no router sees this request
+            scope["route"] = cached.route  # for the request log: no router sees this request
             await cached.send(scope, send)
             return
         headers = scope["headers"]

@@ -123,6 +123,6 @@ def _is_allowed(request: Request) -> bool:
         return True
     if site := headers.get("sec-fetch-site"):
         return site == "same-origin"
-    # Behind a proxy that terminates TLS the schemes may differ, so compare only hosts.
+    # Behind a proxy that terminates TLS, the schemes may differ, so compare only hosts.
     origin = urlsplit(headers.get("origin", "")).netloc
     return bool(origin) and origin == headers.get("host")

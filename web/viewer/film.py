@@ -77,7 +77,7 @@ ALL_HANDS: Final = Viewpoint()
 
 
 def address(game: str, frame: Frame, viewpoint: Viewpoint = ALL_HANDS) -> str:
-    """Return the address of a frame, without defaults.
+    """Return the address of a frame, omitting defaults.
 
     ``game`` is the game's address, without a trailing slash.
     """
