@@ -30,7 +30,7 @@ _PREFLIGHT: Final = {
     "Access-Control-Allow-Headers": "If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "86400",
 }
-"""Requests that other sites' scripts may send. Because Parquet readers request ranges, browsers preflight."""
+"""Requests that other sites' scripts may send. Parquet readers request ranges, which need a preflight."""
 
 DAYS_SHOWN: Final = 100
 
