@@ -55,7 +55,7 @@ def note_of(answer: Choice) -> str:
 def _refusal(answer: object, view: View) -> str:
     return (
         f"round {view.round}, turn {view.turn}: choose() returned {answer!r}; it must return a Card, "
-        "two Cards, a Move of view.legal_moves(), or an Answer"
+        "two Cards, a Move from view.legal_moves(), or an Answer"
     )
 
 

@@ -56,8 +56,8 @@ MAX_REPEAT_DELAY_SECONDS: Final = 60.0
 """Maximum wait for a quiet host, because some hosts are never quiet."""
 
 _WAITING_FOR_QUIET_HOST: Final = (
-    "the bot was late while the host was busy. Its games with faults will be repeated, which does not use up "
-    f"the quota (repetition {{replays}} of at most {MAX_REPEATS})"
+    "the bot was late while the host was busy. Its games with faults will be repeated (repetition "
+    f"{{replays}} of at most {MAX_REPEATS}). This does not count towards the quota"
 )
 
 

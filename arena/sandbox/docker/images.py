@@ -69,7 +69,7 @@ class DockerImages:
         kept = None if self._source is None else self._source.find(source)
         if self._source is None or kept is None:
             with engine_errors(f"inspect image {source}"):
-                image: Mapping[str, Any] = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # untyped in its stubs
+                image: Mapping[str, Any] = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # untyped in docker-py's stubs
             return _check_runnable(image)
         # Seats with the same bot start concurrently, but only one of them loads the image.
         with self._locks.setdefault(source, threading.Lock()):

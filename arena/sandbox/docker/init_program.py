@@ -233,7 +233,7 @@ class InitVolume:
             )
 
     def _load(self) -> None:
-        for event in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # untyped in its stubs
+        for event in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # untyped in docker-py's stubs
             if "error" in event:
                 raise RuntimeFailure(
                     f"the engine could not load the image {self._init.image}: {event['error']}"

@@ -81,9 +81,9 @@ class DockerSandbox:
     def _read(self, stream: SocketIO) -> None:
         """Read stderr until the container ends or is removed."""
         # Closing only the stream would leave its connection to the garbage collector.
-        response = stream._response  # type: ignore[attr-defined] # noqa: SLF001 - docker-py leaves it there
+        response = stream._response  # type: ignore[attr-defined] # noqa: SLF001 - docker-py has no public access to it
         with contextlib.closing(response), contextlib.suppress(OSError):
-            frames = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call] # not in its stubs
+            frames = frames_iter(stream, tty=False)  # type: ignore[no-untyped-call] # not in docker-py's stubs
             for _, data in frames:
                 self._capture.feed(data)
 

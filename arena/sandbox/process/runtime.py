@@ -173,7 +173,7 @@ class ProcessRuntime:
         command = self._commands.get(spec.source)
         folder = Path.cwd() if command else Path(spec.source).resolve()
         program = ["--", *command] if command else [str(folder / BOT_FILE)]
-        return subprocess.Popen(  # noqa: S603 - the bot is the operator's own, and so is this Python
+        return subprocess.Popen(  # noqa: S603 - the bot and this Python are the operator's own
             [sys.executable, str(_ENTRY), str(lifeline), str(spec.deadline_seconds), *program],
             cwd=folder,
             env=_environment(spec, home),

@@ -360,7 +360,7 @@ async def _unreachable_reason(worker: Worker) -> str | None:
     """Ask the scheduler to call this worker; return why it can't, or None."""
     try:
         await worker.scheduler.broadcast(msg={"op": "identity"}, workers=[worker.address])
-    except Exception as error:  # noqa: BLE001 - any error is reported, and the call retried
+    except Exception as error:  # noqa: BLE001 - any error is reported, and the call is retried
         return f"the scheduler can't call this worker at {worker.address}: {error}"
     return None
 
