@@ -152,8 +152,8 @@ def test_too_much_processor_time(large: Path, tmp_path: Path) -> None:
 
 def test_exceeding_the_time_limit_is_an_arena_fault(archive: Path, tmp_path: Path) -> None:
     """If only elapsed time exceeds its limit, the host was slow. The reader is ended anyway."""
-    with pytest.raises(IntakeError, match=r"not read within 0\.001 s"):
-        read(archive, tmp_path / "output", limits=_limits(wall_seconds=0.001))
+    with pytest.raises(IntakeError, match="not read within 0 s"):
+        read(archive, tmp_path / "output", limits=_limits(wall_seconds=0))
     assert list(tmp_path.iterdir()) == [archive]
 
 
