@@ -10,8 +10,7 @@ from arena.db.challenges import ChallengeGame, Challenges, KnownChallenge
 from arena.db.store import Store
 from arena.play.replay.document import PublicReplay
 from arena.protocol.documents import ChallengeSummary
-from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, challenge_summary
-from arena.services.owners import RequestedChallenge as BoardQuery
+from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, RequestedChallenge, challenge_summary
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import (
     LISTED,
@@ -88,9 +87,11 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
 
         Opponents are other bots, or other versions of your bot.
         """
-        query = BoardQuery(bot=bot, version=body.version, opponents=body.opponents, deals=body.deals)
+        requested = RequestedChallenge(
+            bot=bot, version=body.version, opponents=body.opponents, deals=body.deals
+        )
         try:
-            challenge = owners.challenge(caller.account.id, query)
+            challenge = owners.challenge(caller.account.id, requested)
         except REFUSED as error:
             raise refusal(error) from error
         response.headers["Location"] = f"{PREFIX}/challenges/{challenge.id}"
