@@ -227,9 +227,11 @@ class Launcher:
             ):
                 failpoint("sockets-made")
                 return encode(self._play(match, sockets, slots, progress, person))
-        except MatchVoid as error:
+        except (MatchVoid, OSError) as error:
             if self._stopping.is_set():
                 raise LauncherStopped(f"match {match.match} was stopped") from error
+            if isinstance(error, OSError):
+                raise MatchVoid(f"the host couldn't play the match: {error}") from error
             raise
 
     def stop(self) -> None:

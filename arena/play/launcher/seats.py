@@ -83,12 +83,13 @@ def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]
     except OSError as error:
         raise MatchVoid(f"can't create socket folders in {run_dir}: {error}. Check ARENA_RUN_DIR") from error
     try:
-        root.chmod(0o711)
-        sockets = SeatSockets(root, slots)
-        sockets.make()
+        try:
+            root.chmod(0o711)
+            sockets = SeatSockets(root, slots)
+            sockets.make()
+        except OSError as error:
+            raise MatchVoid(f"can't create socket folders in {root}: {error}. Check ARENA_RUN_DIR") from error
         yield sockets
-    except OSError as error:
-        raise MatchVoid(f"can't create socket folders in {root}: {error}. Check ARENA_RUN_DIR") from error
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

@@ -27,3 +27,10 @@ def test_sockets_fit_below_a_folder_of_the_maximum_length_and_not_a_longer_one(r
                     else:
                         with pytest.raises(OSError, match="AF_UNIX path too long"):
                             made.bind(str(path))
+
+
+def test_an_error_during_the_match_does_not_blame_the_folders(run_dir: Path) -> None:
+    """Only errors while the folders are created are reported as such."""
+    with pytest.raises(BrokenPipeError), seat_sockets(run_dir, (0,)):
+        raise BrokenPipeError
+    assert not list(run_dir.iterdir())
