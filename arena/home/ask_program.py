@@ -9,7 +9,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,7 +27,7 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Limits
 from arena.rules import Move, Rules, View
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Sandbox, SandboxSpec
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, RuntimeFailure, Sandbox, SandboxSpec
 
 _DAY_SECONDS: Final = 86_400
 _LEAVE_SECONDS: Final = 2.0
@@ -80,8 +80,7 @@ def ask_program(
     """Request every decision of the bot's seat in these games, one after another.
 
     Stops if the bot is lost: its process ends, it disconnects, or it doesn't answer in time. Raises
-    BotUnloadable if it doesn't send Hello, OSError if its socket or process can't be created, or
-    RuntimeFailure if its process can't be started.
+    BotUnloadable if it can't be started or doesn't send Hello, or OSError if its socket can't be created.
     """
     return asyncio.run(_ask_program(bot, games, on_reply, clock or Clock()))
 
@@ -108,8 +107,10 @@ async def _ask_program(
         now = RefereeClock(time.monotonic, OwnRunDelay())
         player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
         queue = _MessageQueue()
-        await player.open(0, queue)
-        with _running_sandbox(bot, folder) as sandbox:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(player.close)  # for errors before the bot is running
+            await player.open(0, queue)
+            sandbox = stack.enter_context(_running_sandbox(bot, folder))
             ending = asyncio.create_task(_watch(sandbox, queue))
             try:
                 hello = await _wait_for_hello(bot, sandbox, queue, clock)
@@ -300,17 +301,19 @@ async def _watch(sandbox: Sandbox, queue: _MessageQueue) -> int | None:
 def _running_sandbox(bot: HomeBot, folder: Path) -> Iterator[Sandbox]:
     install = f"home-{secrets.token_hex(4)}"
     runtime = ProcessRuntime({"bot": bot.command})
-    sandbox = runtime.launch(
-        SandboxSpec(
-            name=f"arena-{install}-0",
-            source="bot",
-            socket_dir=folder,
-            slot=0,
-            limits=Limits(),
-            deadline_seconds=_DAY_SECONDS,
-            labels={INSTALL_LABEL: install},
-        )
+    spec = SandboxSpec(
+        name=f"arena-{install}-0",
+        source="bot",
+        socket_dir=folder,
+        slot=0,
+        limits=Limits(),
+        deadline_seconds=_DAY_SECONDS,
+        labels={INSTALL_LABEL: install},
     )
+    try:
+        sandbox = runtime.launch(spec)
+    except RuntimeFailure as error:
+        raise BotUnloadable(str(error)) from error
     try:
         yield sandbox
     finally:

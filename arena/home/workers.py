@@ -245,9 +245,9 @@ class _Worker:
         self._crash_log.seek(0)
         trace = _authors_frames(self._crash_log.read())
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        what = f"its code ended the process ({how})"
+        fault, what = Fault.CRASH, f"its code ended the process ({how})"
         if trace and code == 1:  # the timer ended the process
-            what = "its code didn't answer and could not be interrupted"
+            fault, what = Fault.TIMEOUT, "its code didn't answer and could not be interrupted"
         last = self._shared.last(self.order)
         if last is None:
             return PlayingFailed(f"a bot failed outside a decision: {what}" + (f"\n{trace}" if trace else ""))
@@ -256,7 +256,7 @@ class _Worker:
             Mistake(
                 game=game.number,
                 bot=game.bots[seat],
-                fault=Fault.TIMEOUT if "interrupted" in what else Fault.CRASH,
+                fault=fault,
                 what=what,
                 trace=trace,
                 puzzle=puzzle,

@@ -72,3 +72,10 @@ def test_a_program_that_does_not_connect_is_reported(tmp_path: Path) -> None:
     done = arena("conformance", "true", folder=tmp_path)
     assert done.returncode == 1
     assert done.stderr == b"arena: true didn't connect to the referee: it exited with code 0\n"
+    script = tmp_path / "script"
+    script.write_text("#!/nonexistent/interpreter\n")
+    script.chmod(0o755)
+    done = arena("conformance", str(script), folder=tmp_path)
+    assert done.returncode == 1
+    assert f"arena: can't run {script}: No such file or directory (check the file," in done.stderr.decode()
+    assert b"Traceback" not in done.stderr

@@ -89,3 +89,10 @@ def test_a_program_that_never_sends_hello(tmp_path: Path, text: str | None, why:
     bot = bot_of_command("sleep 1000") if text is None else command(tmp_path, text)
     with pytest.raises(BotUnloadable, match=why):
         ask(bot, game, clock=Clock(start_millis=300 if text is None else 10_000))
+
+
+def test_a_program_that_can_not_be_started() -> None:
+    """The error is the bot's, not the arena's."""
+    game, _ = recorded(Rules(players=2), 0)
+    with pytest.raises(BotUnloadable, match=r"could not start a process for .*Argument list too long"):
+        ask(bot_of_command("true " + "x" * 200_000), game)

@@ -26,7 +26,11 @@ def _kill_group_at_end(lifeline: int, seconds: int) -> None:
 def _exec_with_deadline(command: list[str], lifeline: int, seconds: int) -> None:
     """Replace this process, the only one measured, with the command. A child enforces the deadline."""
     if os.fork():
-        os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
+        try:
+            os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
+        except OSError as error:
+            what = f"{error.strerror} (check the file, and the interpreter that its first line names)"
+            sys.exit(f"arena: can't run {command[0]}: {what}")
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, sys.stderr.fileno())  # this process must not keep the command's stderr open
     _kill_group_at_end(lifeline, seconds)
