@@ -53,7 +53,7 @@ class Author:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=540,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
