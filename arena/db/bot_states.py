@@ -82,7 +82,7 @@ class BotStates(Repository):
             connection.execute(update(BotRow).where(BotRow.id == bot.id).values(open_to_people=is_open))
 
     def bench(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> None:
-        """Bench a bot for a public reason, which replaces an earlier one.
+        """Bench a bot for a public reason, which replaces any earlier reason.
 
         Raises WrongState if the bot is retired.
         """
@@ -171,10 +171,10 @@ class BotStates(Repository):
 
 
 def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
-    """Bench bots whose latest games keep failing, and return their names. House bots are exempt.
+    """Bench bots that keep failing in their latest games, and return their names. House bots are exempt.
 
     ``played`` contains pairs: the id of a version whose seat the stand-in has just taken over, and a
-    description of the failure. The caller has the ladder lock.
+    description of the failure. The caller holds the ladder lock.
     """
     benched: dict[int, str] = {}
     for version, trouble in played:
@@ -221,10 +221,10 @@ def _lock(connection: Connection, name: str) -> Row[Any]:
 
 
 def _find(connection: Connection, name: str, *, disqualified: bool | None = None) -> Row[Any]:
-    """Return a bot's row. Check that the bot is (or isn't) ``disqualified``, unless that is None.
+    """Return a bot's row. If ``disqualified`` isn't None, check that it matches the bot's state.
 
-    House bots are refused: they fill tables and qualify submissions, and the arena registers them again at
-    every start.
+    House bots are refused: they fill tables and are the opponents in qualification, and the arena registers
+    them again at every start.
     """
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == name)).one_or_none()
     if bot is None:
@@ -259,7 +259,7 @@ def _write_state(connection: Connection, bot: int, state: BotState, why: str | N
 
 
 def _recent_takeovers(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return for each of a version's last games, oldest first, whether the stand-in finished it.
+    """Return, for each of a version's last games, oldest first, whether the stand-in finished it.
 
     Games that ended before ``since`` are left out.
     """

@@ -85,7 +85,7 @@ class CardRepository(Repository):
 
 
 def add(connection: Connection, tallies: Iterable[Tally]) -> None:
-    """Add the tallies of rated games. The caller has the ladder lock."""
+    """Add the tallies of rated games. The caller holds the ladder lock."""
     tally = merged(tallies)
     add_rows(connection, CardGamesRow, _games_rows(tally))
     add_rows(connection, CardCountRow, _count_rows(tally), Carry("point_parts", "points", POINT))

@@ -211,7 +211,7 @@ class Leases:
                 state = _requeue(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
-            # Skip workers whose heartbeat is being written, because this transaction locks the matches above.
+            # This transaction holds locks on matches, so don't wait for heartbeats that are being written.
             silent = select(WorkerRow.coordinator, WorkerRow.name).where(_is_overdue(WorkerRow, now))
             gone = silent.with_for_update(skip_locked=True)
             connection.execute(

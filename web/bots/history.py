@@ -34,13 +34,13 @@ class OpponentLine:
 
     Attributes:
         bot: The opponent's name.
-        version: Number of the opponent's current version.
+        version: Number of the opponent's active version.
         games: Number of games that both played.
         ahead: Number of games in which the page's bot finished ahead of the opponent.
         behind: Number of games in which it finished behind.
         tied: Number of games in which they shared a place.
         share: Share of the games without a tie in which the page's bot finished ahead; None if all were ties.
-        expected: Probability that the page's bot finishes ahead, computed from the ratings of the current
+        expected: Probability that the page's bot finishes ahead, computed from the ratings of the active
             versions, for the requested number of players. Default: averaged over the ladder's table sizes.
     """
 
@@ -101,7 +101,7 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of this list depends o
 ) -> tuple[OpponentLine, ...]:
     """Read a bot's opponents, most games first.
 
-    ``results`` are those of the bot's current version, by number of players. Expected results are for games
+    ``results`` are those of the bot's active version, by number of players. Expected results are for games
     with ``players`` players, and are computed from the ratings in these games. If ``players`` is None, they
     are computed from the ratings in all games, and averaged over the ladder's table sizes.
     """

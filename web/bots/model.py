@@ -32,14 +32,14 @@ from web.http.parameters import BLANK, Before, BeforeVersion, Faults, OfBot, Off
 VERSIONS_A_PAGE: Final = 10
 GAMES_A_PAGE: Final = 20
 CURVE_VERSIONS: Final = 20
-"""Number of latest versions that the curve shows."""
+"""How many of the latest versions the curve shows."""
 
 _SIGMAS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionResult:
-    """A version's results in all games, or in those with one number of players."""
+    """A version's results in all games, or in those with a certain number of players."""
 
     players: int | None  # 2 to 5, or None for all games
     mean: float
@@ -59,7 +59,7 @@ class VersionLine:
     """A version of a bot."""
 
     number: int  # from 1
-    playing: bool  # whether it is the bot's current version
+    playing: bool  # whether it is the bot's active version
     created: datetime  # UTC
     note: str | None  # the author's note; None if absent or hidden from the viewer
     image: str  # image id, or the name of the bot's folder
@@ -126,12 +126,12 @@ class BotPageQuery:
 class BotPage:
     """The contents of a bot's page, except the bot itself."""
 
-    results: tuple[VersionResult, ...]  # the current version's: in all games, then by number of players
+    results: tuple[VersionResult, ...]  # the active version's: in all games, then by number of players
     median_millis: float | None  # median decision time: the median of the games' medians; None if unknown
     curve: Curve | None  # None if there are no games to draw
     older_curve: bool  # whether some versions are too old to be shown in the curve
     versions: tuple[VersionLine, ...]  # a page, newest first
-    older_versions: int | None  # where the next page begins, or None
+    older_versions: int | None  # `versions` parameter of the next page, or None
     opponents: tuple[OpponentLine, ...]  # a page, most games first
     more_opponents: int | None  # offset of the next page, or None
     found: FoundGames  # a page of the games that match the filter

@@ -32,7 +32,7 @@ def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[
     """Return suggested opponents for a challenge.
 
     Bots with names like those in ``typed``, from a refused form, come first. The bot's other versions follow,
-    then the leaders. The bot's current version is left out, because it takes part anyway.
+    then the leaders. The bot's active version is left out, because it takes part anyway.
     """
     own = (
         f"{bot.name}@{version.number}"

@@ -33,9 +33,9 @@ _LOG_SECONDS: Final = 60.0
 class ConnectionLimits:
     """Connection limits."""
 
-    total: int  # of all sources; above this limit, a new connection closes the one idle for the longest time
+    total: int  # of all sources; above this limit, a new connection closes the one that has been idle longest
     per_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
-    header_seconds: float = 10.0  # for a request's headers, from connecting or from their first byte
+    header_seconds: float = 10.0  # for a request's headers, counted from connecting or their first byte
     rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived when the response was sent
 
 
@@ -168,14 +168,14 @@ class GuardedConnection(H11Protocol):
             self._reads_rest = reads_rest
 
     def handle_events(self) -> None:
-        """Stop the header timer once a request is complete."""
+        """Stop the timer once a request's headers are complete."""
         super().handle_events()
         if self._has_request():
             self._stop()
             self.limiter.mark_active(self)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, at most for uvicorn's keep-alive time."""
+        """Wait for the next request, for at most uvicorn's keep-alive timeout."""
         super().on_response_complete()
         if not self._has_request() and not self.transport.is_closing():
             self.limiter.mark_idle(self)

@@ -181,7 +181,7 @@ def public_api(boards: Boards) -> APIRouter:
     ) -> Leaderboard:
         """Rank the bots by all games, or by those with a given number of players.
 
-        Each bot appears once, with its current version. Ranks are by score in the whole list, regardless of
+        Each bot appears once, with its active version. Ranks are by score in the whole list, regardless of
         filters and order.
         """
         board = boards.board(query.part(offset, limit))

@@ -61,7 +61,7 @@ class Viewpoint:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read ``all``, ``seat:N`` or ``infer:N``. Raises ValueError for other texts."""
+        """Read ``all``, ``seat:N`` or ``infer:N``. Raises ValueError for any other text."""
         if text == VisibleHands.ALL:
             return cls()
         found = _VIEWPOINT.fullmatch(text)

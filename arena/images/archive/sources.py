@@ -1,4 +1,4 @@
-"""Byte sources: ranges of files, and wrappers that gunzip, hash or limit. Each buffers at most one chunk."""
+"""Byte sources: file ranges, and wrappers that gunzip, hash or limit others. Each buffers at most a chunk."""
 
 import hashlib
 import os
