@@ -242,7 +242,7 @@ class Leases:
             return tuple(KnownWorker(row.coordinator, from_row(WorkerStatus, row)) for row in rows)
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return the workers that get no matches but have a recent heartbeat, sorted by name."""
+        """Return the rejected workers with a recent heartbeat, sorted by name."""
         with self._database.read() as connection:
             rows = connection.execute(self._recent(connection).where(WorkerRow.refused.is_not(None)))
             return tuple(from_row(RefusedWorker, row, reason=row.refused) for row in rows)

@@ -291,7 +291,7 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
         .where(AccountRow.id == account)
         .values(name=pseudonym, key=pseudonym, password=None, role=Role.USER, deleted=at)
     )
-    # Bots that an operator added for this author have the name but no account.
+    # Bots that an operator added before the account existed have the author's name, but no account.
     by_name = BotRow.account_id.is_(None) & ~BotRow.house & (func.lower(BotRow.author) == name.lower())
     condition = or_(BotRow.account_id == account, by_name)
     bots = connection.execute(select(BotRow.id, BotRow.author).where(condition)).all()

@@ -279,7 +279,7 @@ def write_starter(folder: Path, files: Mapping[str, str]) -> None:
     try:
         folder.mkdir()
     except FileExistsError as error:
-        raise FolderTaken(f"{folder} already exists: choose another name, or remove it") from error
+        raise FolderTaken(f"{folder} already exists: remove it, or choose another name") from error
     try:
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")

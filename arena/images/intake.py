@@ -73,7 +73,7 @@ _OWN_LIMITS: Final = msgspec.structs.replace(DEFAULT_LIMITS, cpu_seconds=60, wal
 class Bases:
     """The engine's base images for bots that are a single source file."""
 
-    # Returns the engine's id of a language's base image; builds the image if it is missing.
+    # Returns the engine's id for a language's base image; builds the image if it is missing.
     find: Callable[[Language], str]
     # Yields the engine's image with that id in the format of `docker save`.
     export: Callable[[str], Iterator[bytes]]
@@ -208,8 +208,8 @@ def language_for(file_name: str) -> Language:
             f"{suffix} ({language.title})" for language in LANGUAGES for suffix in language.suffixes
         )
         raise Rejected(
-            "this is neither an image archive nor a source file: the name of a source file ends "
-            f"in {known}. Submit a bot in another language as an image: "
+            "this is neither an image archive nor a source file, whose name must end in one of these "
+            f"suffixes: {known}. Submit a bot in another language as an image: "
             "docker build -t mybot . && docker save mybot -o mybot.tar"
         )
     return language

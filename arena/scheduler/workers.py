@@ -81,7 +81,7 @@ class Workers(Protocol):
         """Return the status of each worker."""
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return the workers that get no matches, sorted by name."""
+        """Return the rejected workers, sorted by name."""
 
     def stop(self) -> None:
         """Abort all matches and start no more."""

@@ -90,7 +90,7 @@ def is_class(bot: Bot) -> bool:
         raise TypeError(f"the class {bot.__name__} is not a bot: it has no method choose(self, view)")
     if not callable(bot):
         raise TypeError(
-            f"{bot!r} is not a bot: give a function choose(view), or a class with a method choose(self, view)"
+            f"{bot!r} is not a bot: pass a function choose(view), or a class with a method choose(self, view)"
         )
     return False
 

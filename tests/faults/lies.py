@@ -82,7 +82,7 @@ class LyingWorkers:
         return self.honest.status()
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return the workers that get no matches."""
+        """Return the rejected workers."""
         return self.honest.refused()
 
     def stop(self) -> None:

@@ -226,7 +226,7 @@ class GrpcPlayer:
         self._relay.close_connections()
 
     def breached(self, breach: Breach) -> None:
-        """End the stream: the bot exceeded its send budget."""
+        """End the stream: the bot exceeded its send budget or a limit of the channel."""
         self._lose(breach.fault, breach.why, _LIMIT_EXCEEDED)
 
     def failed(self, error: Exception) -> None:
@@ -334,7 +334,7 @@ class GrpcPlayer:
             self._listener.lost(self._seat, Lost(fault, why))
 
     def _end(self, code: grpc.StatusCode, why: str) -> None:
-        """End the stream with a status, after giving the bot a moment to read it."""
+        """End the stream with a status, and close the connections once the bot has had time to read it."""
         if not self._closing:
             self._closing = True
             self._status = (code, why)

@@ -78,7 +78,7 @@ _POLL_SECONDS: Final = 0.5
 """Interval between polls of the workers."""
 
 _BACKOFF_SECONDS: Final = 4.0
-"""Backoff after a worker failed, during which its reported state is not trusted."""
+"""Backoff after a worker fails, during which its reported state is not trusted."""
 
 _PROBATION_SECONDS: Final = 60.0
 """Seconds after a void match during which a worker gets no matches that others could play."""
@@ -149,7 +149,7 @@ class ClusterWorkers:
             return self._capacity.status()
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return the workers that get no matches, sorted by name."""
+        """Return the rejected workers, sorted by name."""
         with self._lock:
             known = () if self._link is None else self._refused.values()
             return tuple(sorted(known, key=lambda worker: worker.name))
@@ -288,7 +288,7 @@ class ClusterWorkers:
         return admitted
 
     def _refuse_unreadable(self, unreadable: Mapping[str, tuple[str, str]]) -> None:
-        """Reject workers whose card or state can't be read, for example because of another version."""
+        """Reject workers whose card or state can't be read, for example because they run another version."""
         for address, (name, why) in unreadable.items():
             if address not in self._refused:
                 self._add_refused(address, name, "", f"its card or state can't be read: {why}")
@@ -318,7 +318,7 @@ class ClusterWorkers:
             answer = read_answer(done.result())
         except (CancelledError, KilledWorker):
             # The worker has left, whatever it last reported. If it comes back, it has a new run id.
-            self._settle(ticket, lambda match: self._fail_as_lost(match, "it was lost", math.inf))
+            self._settle(ticket, lambda match: self._fail_as_lost(match, "the scheduler lost it", math.inf))
         except Exception as error:  # noqa: BLE001 - raised by dask or by the worker's code
             reason = f"{type(error).__name__}: {error}"
             self._settle(ticket, lambda match: self._fail_as_lost(match, reason, _BACKOFF_SECONDS))

@@ -31,7 +31,7 @@ import { inspect } from "node:util";
 export function isClass(bot) {
   if (typeof bot !== "function") {
     throw new TypeError(
-      `${inspect(bot)} is not a bot: give a function choose(view), or a class with a method choose(view)`,
+      `${inspect(bot)} is not a bot: pass a function choose(view), or a class with a method choose(view)`,
     );
   }
   if (typeof bot.prototype?.choose === "function") {
