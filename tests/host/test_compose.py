@@ -315,7 +315,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     shown = project.run(
         "exec", "-T", "arena", "python3", "-m", "arena", "admin", "show-user", "ann", "--json"
     )
-    assert json.loads(shown)["quotas"]["submissions_a_day"] == {"most": 7, "from": "arena"}
+    assert json.loads(shown)["quotas"]["submissions_a_day"] == {"limit": 7, "from": "arena"}
     check_metrics(project)
     assert "FATAL" not in project.service("database").logs().decode()
     project.run("up", "-d", "--scale", "worker=2")
