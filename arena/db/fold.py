@@ -169,7 +169,7 @@ class RatingHistory:
 
 
 def rating_curves(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
-    """Return the stored rating curves of versions in one list, oldest point first."""
+    """Return the stored rating curves of versions for one number of players, oldest point first."""
     rows = connection.execute(
         select(RatingPointRow.__table__)
         .where(RatingPointRow.version_id.in_(list(versions)), RatingPointRow.players == players)
