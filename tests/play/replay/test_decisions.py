@@ -5,8 +5,7 @@ import pytest
 from arena.play.replay.document import labels
 from arena.play.replay.verify import decisions, log_of
 from arena.protocol.faults import Fault
-from arena.rules import Rules, replay, view
-from arena.rules import seats_to_move as asked_of
+from arena.rules import Rules, replay, seats_to_move, view
 from tests.play.replay.games import SEED, faulty, played, replay_of
 
 VARIANTS = (
@@ -40,7 +39,7 @@ def test_decisions_are_the_views_and_the_moves_placed(rules: Rules) -> None:
             assert each.move.dummy is not None
             assert labels([each.move.dummy]) == placed[each.view.round, each.view.turn][-1]
     asked = {(each.step, each.view.seat) for each in found}
-    assert asked == {(step, seat) for step, state in enumerate(states) for seat in asked_of(state)}
+    assert asked == {(step, seat) for step, state in enumerate(states) for seat in seats_to_move(state)}
 
 
 def test_decisions_show_who_chose() -> None:
