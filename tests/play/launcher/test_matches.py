@@ -2,9 +2,11 @@
 
 import os
 import signal
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -155,6 +157,17 @@ def test_a_missing_image_voids_the_match(docker_hall: Hall) -> None:
     missing = replace(spec, seats=(spec.seats[0], "sha256:" + "0" * 64))
     with pytest.raises(MatchVoid, match="sha256:0000"):
         docker_hall.launcher.play(encode(missing), (0, 1))
+
+
+def test_an_error_of_the_host_voids_the_match(
+    process_hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bots' home folders can't be created."""
+    spec = process_hall.spec(programs.GOOD, programs.GOOD)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(MatchVoid, match=r"^the host couldn't play the match: .*No such file"):
+        process_hall.launcher.play(encode(spec), (0, 1))
+    assert not list(process_hall.folder.iterdir())
 
 
 def test_a_folder_without_a_bot_is_its_owners_fault(process_hall: Hall) -> None:
