@@ -80,8 +80,8 @@ def ask_program(
     """Request every decision of the bot's seat in these games, one after another.
 
     Stops if the bot is lost: its process ends, it disconnects, or it doesn't answer in time. Raises
-    BotUnloadable if it can't be started or doesn't send Hello, or OSError if its socket or home folder can't be
-    created.
+    BotUnloadable if it can't be started or doesn't send Hello, or OSError if its socket or home folder
+    can't be created.
     """
     return asyncio.run(_ask_program(bot, games, on_reply, clock or Clock()))
 
