@@ -203,7 +203,7 @@ class LoggedEvent:
 
 def counted_points(points: Sequence[int], taken_over: Sequence[bool]) -> tuple[int | None, ...]:
     """Return the points per seat, None after a take-over."""
-    return tuple(None if taken else count for count, taken in zip(points, taken_over, strict=True))
+    return tuple(None if taken else value for value, taken in zip(points, taken_over, strict=True))
 
 
 class Highlights:

@@ -61,10 +61,10 @@ def wrong_platform(found: str, expected: Platform) -> Rejected:
     )
 
 
-def pair(config: ImageConfig, files: list[tuple[str, str | None]], max_files: int) -> FoundImage:
+def pair(config: ImageConfig, files: list[tuple[str, str | None]], max_layers: int) -> FoundImage:
     """Return the image of a configuration and its layers' files (name and digest), lowest first.
 
-    Raises Rejected if there are no layers, more than ``max_files``, or a different number than the
+    Raises Rejected if there are no layers, more than ``max_layers``, or a different number than the
     configuration lists.
     """
     if not files:
@@ -72,9 +72,9 @@ def pair(config: ImageConfig, files: list[tuple[str, str | None]], max_files: in
             "the image has no layers: start its Dockerfile with FROM and an image that has your language's "
             "runtime"
         )
-    if len(files) > max_files:
+    if len(files) > max_layers:
         raise Rejected(
-            f"the image has more than {max_files} layers: merge RUN and COPY steps in its Dockerfile"
+            f"the image has more than {max_layers} layers: merge RUN and COPY steps in its Dockerfile"
         )
     if len(files) != len(config.rootfs.diff_ids):
         raise Rejected(
