@@ -126,9 +126,9 @@ class _Session:
 
     def resume(self, results: Sequence[DealResult]) -> None:
         """Add a file's results. If the file is empty, write its header."""
-        if self._file is not None and self._file.is_empty:
+        if self._file is not None:
             try:
-                self._file.write(self._comparison)
+                self._file.begin(self._comparison)
             except OSError as trouble:
                 fail(f"can't continue: {trouble}")
         for result in results:

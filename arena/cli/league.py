@@ -76,7 +76,7 @@ def league(  # noqa: PLR0913 - one argument per option
     except OSError as error:
         fail(f"can't use {file}: {error.strerror}")
     with closing(results_file):
-        code = _add(state, rules if results_file.is_empty else None, bots, games, results_file)
+        code = _add(state, rules, bots, games, results_file)
     _print(state, bots, file, as_json=as_json)
     if code:
         raise typer.Exit(code)
@@ -104,13 +104,14 @@ def _bots(
 
 
 def _add(
-    state: "League", begin: "LeagueRules | None", bots: tuple[HomeBot, ...], games: int, file: ResultsFile
+    state: "League", rules: "LeagueRules", bots: tuple[HomeBot, ...], games: int, file: ResultsFile
 ) -> int:
     """Play games, and return the exit code."""
     report = Report(bots)
     dice = random.Random(secrets.randbits(64))  # noqa: S311 - pairings need no secrecy
     try:
-        for line in filter(None, (begin, *state.missing())):
+        file.begin(rules)
+        for line in state.missing():
             file.write(line)
         with player_of(bots, max(1, games)).playing(state.plan(games, dice)) as played:
             for result in track(_report_mistakes(played, report), games, "league"):

@@ -20,10 +20,13 @@ class ResultsFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+")
-        end = self._file.readall().rfind(b"\n") + 1
-        self.is_empty = end == 0  # whether the file had no complete line when it was opened
-        self._file.truncate(end)
+        self._file.truncate(self._file.readall().rfind(b"\n") + 1)
         self._file.seek(0, os.SEEK_END)
+
+    def begin(self, header: object) -> None:
+        """Write the header unless the file already has a complete line. Raises OSError."""
+        if not self._file.tell():
+            self.write(header)
 
     def write(self, content: object) -> None:
         """Append a line. Raises OSError."""
