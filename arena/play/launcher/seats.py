@@ -1,13 +1,12 @@
 """The sandboxes of one match, and the folders of their sockets."""
 
 import os
-import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from pathlib import Path
 from typing import Final
@@ -77,21 +76,19 @@ def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]
 
     Their parent's name is random, because a bot can read the source path of its container's mounts.
     """
-    try:
-        run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
-        root = Path(tempfile.mkdtemp(prefix="", dir=run_dir))
-    except OSError as error:
-        raise MatchVoid(f"can't create socket folders in {run_dir}: {error}. Check ARENA_RUN_DIR") from error
-    try:
+    with ExitStack() as stack:
         try:
+            run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
+            folder = tempfile.TemporaryDirectory(prefix="", dir=run_dir, ignore_cleanup_errors=True)
+            root = Path(stack.enter_context(folder))
             root.chmod(0o711)
             sockets = SeatSockets(root, slots)
             sockets.make()
         except OSError as error:
-            raise MatchVoid(f"can't create socket folders in {root}: {error}. Check ARENA_RUN_DIR") from error
+            raise MatchVoid(
+                f"can't create socket folders in {run_dir}: {error}. Check ARENA_RUN_DIR"
+            ) from error
         yield sockets
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
 
 
 _log = structlog.get_logger()
