@@ -86,8 +86,8 @@ def requested_film(shown: Shown, requested: RequestedFrame) -> Film:
 
 def all_frames(request: Request, played: Film, view: str) -> Response:
     """Return all frames of a game as data. Raises HTTPException (404) if there is no such seat."""
-    every = frames(played, seated(played, Viewpoint.read(view)))
-    return tagged(request, Response(msgspec.json.encode(every), media_type="application/json"))
+    data = msgspec.json.encode(frames(played, seated(played, Viewpoint.read(view))))
+    return tagged(request, Response(data, media_type="application/json"))
 
 
 def seated(played: Film, viewpoint: Viewpoint) -> Viewpoint:
