@@ -29,7 +29,7 @@ from arena.sandbox.docker.cgroups import (
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import Exit, RuntimeFailure
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, spec_for
 
 CAP = Cap(memory_mib=1536, pids=384, cpus=2.0)
@@ -302,12 +302,18 @@ def test_what_ended_bots_leave_in_memory_is_freed(
     place, shared, bot = group_1
     assert not killed_in(bot, NAMES, on_disk)
     bot.rmdir()
-    assert used(shared) > 10 << 20
-    for parts, is_freed in ((12, False), (4, True)):
-        left = used(shared)
-        (shared / "memory.limit_in_bytes").write_text(str(parts * left))
-        reclaim_cache(place)
-        assert (used(shared) < left // 2) is is_freed
+    left = used(shared)
+    assert left > 10 << 20
+    (shared / "memory.limit_in_bytes").write_text(str(12 * left))
+    reclaim_cache(place)
+    assert used(shared) > left // 2
+    (shared / "memory.limit_in_bytes").write_text(str(4 * left))
+
+    def is_freed() -> bool:
+        reclaim_cache(place)  # again, for a busy host on which its time was up
+        return used(shared) < left // 2
+
+    wait_until(is_freed, "the kernel counts freed memory a moment later")
 
 
 def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:
