@@ -18,7 +18,7 @@ from itertools import repeat
 from math import sqrt
 from statistics import fmean, stdev
 
-from arena.play.botfiles import known, load_bot, samples
+from arena.play.botfiles import bot_names, load_bot, samples
 from arena.sdk import View, play
 from arena.sdk.bot import Bot, Choice, new_chooser
 
@@ -75,7 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = known(samples())
+    names = bot_names(samples())
     parser.add_argument("bots", nargs="*", metavar="BOT", help="bots to measure (default: all)")
     parser.add_argument(
         "--against",

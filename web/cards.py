@@ -111,7 +111,7 @@ def address(path: str, players: int | None, order: Order | None = None) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
 
-def card_name(label: str) -> str:
+def card_title(label: str) -> str:
     """Return a kind's display name."""
     return label.replace("_", " ").capitalize()
 
@@ -244,7 +244,7 @@ def card_pages(cards: CardRepository) -> APIRouter:
 _WORDS: Final = {
     "address": address,
     "by_turn": by_turn,
-    "card_name": card_name,
+    "card_title": card_title,
     "points": points,
     "share": share,
 }

@@ -85,7 +85,7 @@ def game_path(match: WatchedMatch, game: str) -> str:
     return _GAME_PATHS[match.kind].format(part_of=match.part_of) + game
 
 
-def replay_of(match: WatchedMatch, game: str) -> str:
+def replay_path(match: WatchedMatch, game: str) -> str:
     """Return the address of the replay of a finished match's game."""
     home = game_path(match, game)
     return f"{home}/replay.json" if match.kind is MatchKind.RATED else f"{PREFIX}{home}/replay"
@@ -282,7 +282,7 @@ def _document(match: WatchedMatch) -> LiveMatch:
         game=shown.game + 1 if shown else None,
         playing=_round_in_progress(shown) if shown else None,
         disclosed=parse_disclosed(shown.text) if shown else None,
-        replays=tuple(replay_of(match, game) for game in match.played),
+        replays=tuple(replay_path(match, game) for game in match.played),
     )
 
 

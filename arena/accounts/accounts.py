@@ -8,7 +8,15 @@ from typing import Final, Self
 
 from argon2 import PasswordHasher
 
-from arena.accounts.credentials import Sessions, Sources, Tokens, Visit, by_account, hash_of, unless_changed
+from arena.accounts.credentials import (
+    AccountAction,
+    Sessions,
+    Sources,
+    Tokens,
+    by_account,
+    hash_of,
+    unless_changed,
+)
 from arena.accounts.errors import NoSuchAccount, RegistrationRefused, check_account_name
 from arena.accounts.passwords import Passwords, check_new_password, strong_hasher
 from arena.db.audit import AuditEntry, NewAuditEntry
@@ -51,7 +59,7 @@ class OwnerActions:
                 instead_of=checked.password,
                 keep_session=session.id,
                 keep_tokens=keep,
-                entry=by_account(now, Visit.CHANGE_PASSWORD, account.name, address),
+                entry=by_account(now, AccountAction.CHANGE_PASSWORD, account.name, address),
             )
         return replace(checked, password=hash_)
 
@@ -63,7 +71,7 @@ class OwnerActions:
         checked = self._sessions.confirm(account, password, address=address)
         while True:
             pseudonym, now = self._sources.new_pseudonym(), self._sources.now()
-            entry = by_account(now, Visit.DELETE, pseudonym, address)
+            entry = by_account(now, AccountAction.DELETE, pseudonym, address)
             try:
                 with unless_changed():
                     self._people.delete(account.id, pseudonym, now, password=checked.password, entry=entry)
@@ -107,7 +115,7 @@ class Registration:
         account = self._people.register(
             new,
             invitation=hash_of(invitation) if needed else None,
-            entry=by_account(new.created, Visit.REGISTER, name, address),
+            entry=by_account(new.created, AccountAction.REGISTER, name, address),
         )
         return StoredPassword(account=account, password=new.password)
 

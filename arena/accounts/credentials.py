@@ -25,7 +25,7 @@ from arena.platform.names import WrongName, check_name
 from arena.protocol.states import Role, Scope
 
 
-class Visit(StrEnum):
+class AccountAction(StrEnum):
     """An action by a user or visitor, for the audit log."""
 
     REGISTER = "register"
@@ -43,12 +43,14 @@ class Visit(StrEnum):
     DELETE = "delete-account"
 
 
-def by_account(at: datetime, what: Visit, account: str, address: str, detail: str = "") -> NewAuditEntry:
+def by_account(
+    at: datetime, what: AccountAction, account: str, address: str, detail: str = ""
+) -> NewAuditEntry:
     """Return the entry for an action by a user who is logged in or logging in."""
     return NewAuditEntry(at=at, who=account, what=what, detail=detail, address=address)
 
 
-def at_account(at: datetime, what: Visit, account: str | None, address: str) -> NewAuditEntry:
+def at_account(at: datetime, what: AccountAction, account: str | None, address: str) -> NewAuditEntry:
     """Return the entry for a failed or refused login; ``account`` is None if no account has the name.
 
     An unknown name is not recorded, because it may be a password typed into the wrong field.
@@ -106,7 +108,7 @@ class Sessions:
         found = self._account(name)
         if not self._passwords.matches(password, None if found is None else found.password) or found is None:
             known = None if found is None else found.account.name
-            self._people.record(at_account(self._sources.now(), Visit.FAIL, known, address))
+            self._people.record(at_account(self._sources.now(), AccountAction.FAIL, known, address))
             raise WrongCredentials("the name or the password is wrong: check both, and try again")
         if not self._passwords.is_outdated(found.password):
             return found
@@ -145,7 +147,7 @@ class Sessions:
                 ),
                 password=checked.password,
                 instead_of=None if instead_of is None else hash_of(instead_of),
-                entry=by_account(now, Visit.LOG_IN, account.name, address),
+                entry=by_account(now, AccountAction.LOG_IN, account.name, address),
             )
         return secret
 
@@ -163,7 +165,7 @@ class Sessions:
         """Record in the audit log that a name or an address has reached its limit on login attempts."""
         found = self._account(name)
         known = None if found is None else found.account.name
-        self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
+        self._people.record(at_account(self._sources.now(), AccountAction.LOCK, known, address))
 
     def known_browser_mark(self, checked: StoredPassword) -> str:
         """Return a new mark for a browser that has just logged in. See :meth:`is_known_browser`."""
@@ -298,7 +300,7 @@ class Tokens:
             expires=expires if parent is None else min(expires, parent.token.expires),
         )
         entry = by_account(
-            now, Visit.MAKE_TOKEN, account.name, address, f"{new.prefix}… for {', '.join(new.scopes)}"
+            now, AccountAction.MAKE_TOKEN, account.name, address, f"{new.prefix}… for {', '.join(new.scopes)}"
         )
         with unless_changed():
             return secret, self._credentials.add_token(
@@ -329,7 +331,7 @@ class Tokens:
     def revoke(self, account: KnownAccount, token: int, *, address: str = "") -> bool:
         """Revoke a token of an account; return False if it has no unrevoked token with that id."""
         now = self._sources.now()
-        entry = by_account(now, Visit.REVOKE_TOKEN, account.name, address, f"token {token}")
+        entry = by_account(now, AccountAction.REVOKE_TOKEN, account.name, address, f"token {token}")
         return self._credentials.revoke_token(account.id, token, now, entry=entry)
 
 

@@ -25,7 +25,7 @@ from arena.db.matches import FinishedMatch
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_bot_image
 from arena.platform.settings import Settings
-from arena.play.botfiles import known, samples
+from arena.play.botfiles import bot_names, samples
 from arena.protocol.languages import PYTHON
 from arena.protocol.match import RuntimeName
 from arena.scheduler.coordinator import Coordinator
@@ -37,7 +37,7 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
 
     Raises ImageError.
     """
-    folders = [samples() / name for name in known(samples())]
+    folders = [samples() / name for name in bot_names(samples())]
     if not folders:
         say(f"WARNING: no sample bots in {samples()}. Games start once other bots have been added.")
     if runtime is RuntimeName.PROCESS:

@@ -70,7 +70,7 @@ def record_action(what: str, subject: str = "", detail: str = "") -> None:
 
 
 @contextmanager
-def exit_on_error() -> Iterator[None]:
+def exit_on_arena_error() -> Iterator[None]:
     """Turn an error that stops a command into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
@@ -251,7 +251,7 @@ def add_bot(
         )
     if file.is_dir():
         fail(f"{file} is a folder: give a docker save archive or a source file")
-    with exit_on_error():
+    with exit_on_arena_error():
         try:
             with open_submissions(read_settings(), say) as submissions:
                 done = submissions.submit(name, author, file)
@@ -271,7 +271,7 @@ def prune_images() -> None:
     from arena.app.intake import open_keeper
     from arena.platform.settings import read_settings
 
-    with exit_on_error():
+    with exit_on_arena_error():
         try:
             with open_keeper(read_settings()) as keeper:
                 pruned = keeper.prune()

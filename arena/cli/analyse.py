@@ -73,10 +73,10 @@ def _games(word: str) -> Iterator[PublicReplay]:
         yield from in_file(path)
         return
     from arena.cli.login import logged_in_site
-    from arena.client.games import replay_of
+    from arena.client.games import download_replay
 
     with logged_in_site() as site:
-        yield checked(word, replay_of(site, word))
+        yield checked(word, download_replay(site, word))
 
 
 def annotated(game: PublicReplay, analysis: Analysis) -> bytes:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def exit_on_error() -> Iterator[None]:
+def exit_on_client_error() -> Iterator[None]:
     """Turn an error into one line and an exit code. Misspelled environment variables count as errors."""
     _check_environment()
     try:
@@ -59,7 +59,7 @@ def logged_in_site() -> Iterator["SiteClient"]:
     """Open the site that the user is logged in to; turn errors into one line and an exit code."""
     from arena.client.site import SiteClient
 
-    with exit_on_error():
+    with exit_on_client_error():
         login = chosen(users_sites(), os.environ)
         with closing(SiteClient(login.site, login.token)) as site:
             yield site
@@ -74,7 +74,7 @@ def login(
     """Log in to an arena's site with a token, read from the terminal or standard input."""
     from arena.client.site import SiteClient
 
-    with exit_on_error():
+    with exit_on_client_error():
         sites = users_sites()
         address = check_address(site or os.environ.get(SITE_VARIABLE) or _last_site(sites))
         if crosses_network_unencrypted(address):
@@ -97,7 +97,7 @@ def logout() -> None:
     """Revoke and delete the token for the site in ARENA_SITE or, if it is not set, the last site."""
     if os.environ.get(TOKEN_VARIABLE):
         fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's /account page")
-    with exit_on_error():
+    with exit_on_client_error():
         sites = users_sites()
         known = chosen(sites, os.environ)
         _revoke(known)

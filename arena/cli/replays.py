@@ -174,10 +174,10 @@ def get(
     Example: arena replay get 475 -o game.json
     """
     from arena.cli.login import logged_in_site
-    from arena.client.games import replay_of
+    from arena.client.games import download_replay
 
     with logged_in_site() as site:
-        text = replay_of(site, game)
+        text = download_replay(site, game)
     with exit_on_write_error(out), open_output(out) as file:
         file.write(text.rstrip() + b"\n")
 

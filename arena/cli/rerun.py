@@ -96,16 +96,16 @@ def _specified_seats(words: Sequence[str], bot: HomeBot, of: str | None) -> Iter
     if not online:
         return
     from arena.cli.login import logged_in_site
-    from arena.client.games import own_bots, replay_of
+    from arena.client.games import download_replay, own_bots
 
     with logged_in_site() as site:
         whose = frozenset({of}) if of else own_bots(site)
-        yield from _seats([checked(word, replay_of(site, word)) for word in online], whose)
+        yield from _seats([checked(word, download_replay(site, word)) for word in online], whose)
 
 
 def _lost_seats(count: int, of: str | None) -> Iterator[RecordedSeat]:
     from arena.cli.login import logged_in_site
-    from arena.client.games import games_of, is_lost_by, own_bots, replay_of
+    from arena.client.games import download_replay, games_of, is_lost_by, own_bots
 
     with logged_in_site() as site:
         own = own_bots(site)
@@ -113,7 +113,7 @@ def _lost_seats(count: int, of: str | None) -> Iterator[RecordedSeat]:
         games = list(islice((game for game in games_of(site, bots) if is_lost_by(game, bots)), count))
         if not games:
             fail(f"no rated games lost by {of or 'your bots'} yet", EXIT_FAILURE)
-        replays = [checked(game.game, replay_of(site, game.game)) for game in games]
+        replays = [checked(game.game, download_replay(site, game.game)) for game in games]
         yield from _seats(replays, frozenset({of}) if of else own)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.admin import exit_on_error, open_arena_store, settings_of_arena, warn_of_processes
+from arena.cli.admin import exit_on_arena_error, open_arena_store, settings_of_arena, warn_of_processes
 from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table, say
 from arena.cli.leaderboard import board_of, print_board
 from arena.protocol.match import RuntimeName
@@ -25,7 +25,7 @@ def up() -> None:
     from arena.app.arena import open_arena
     from arena.app.playing import check_port, prepare, serve
 
-    with exit_on_error():
+    with exit_on_arena_error():
         settings = settings_of_arena()
         warn_of_processes(settings)
         check_port(settings)
@@ -39,7 +39,7 @@ def coordinator() -> None:
     from arena.app.arena import open_arena
     from arena.app.playing import playing, prepare, refill
 
-    with exit_on_error():
+    with exit_on_arena_error():
         settings = settings_of_arena()
         warn_of_processes(settings)
         with open_arena(settings) as arena:
@@ -61,7 +61,7 @@ def demo(
     from arena.app.arena import open_arena
     from arena.app.playing import check_port, prepare, serve
 
-    with exit_on_error():
+    with exit_on_arena_error():
         settings = settings_of_arena(terse=True)
         if sandbox is not None:
             settings = settings.model_copy(update={"sandbox": sandbox})
@@ -106,7 +106,7 @@ def scheduler(
         fail(f"{listen}: {error}")
     if address is None:
         fail("specify an address, such as 127.0.0.1:8786")
-    with exit_on_error():
+    with exit_on_arena_error():
         settings = settings_of_arena()
         schedule(settings, address, lambda where: say(f"scheduler listening at {where}"))
     say("stopped")
@@ -123,7 +123,7 @@ def worker(
     """
     from arena.app.worker import work
 
-    with exit_on_error():
+    with exit_on_arena_error():
         settings = settings_of_arena()
         warn_of_processes(settings)
         work(settings, port, say)

@@ -50,7 +50,7 @@ def game_id(site: "SiteClient", word: str) -> str:
     return _locate(site, word)[1]
 
 
-def replay_of(site: "SiteClient", word: str) -> bytes:
+def download_replay(site: "SiteClient", word: str) -> bytes:
     """Return the public replay of a game, given its id, its number or its page's URL."""
     home, game = _locate(site, word)
     if home:

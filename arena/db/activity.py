@@ -12,7 +12,7 @@ from arena.db import fold, games, ladder, queue
 from arena.db.database import Repository, put
 from arena.db.games import GameSummary
 from arena.db.queue import OpenMatch
-from arena.db.schema import OPEN, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
+from arena.db.schema import OPEN_MATCH, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
 from arena.ladder.highlights import Highlight, HighlightKind
 from arena.protocol.controls import HostReport, unaccepted
 from arena.protocol.decoding import prepared
@@ -166,7 +166,7 @@ def _totals(connection: Connection) -> Totals:
         return (
             select(func.count())
             .select_from(MatchRow)
-            .where(text(OPEN), MatchRow.state == state)
+            .where(text(OPEN_MATCH), MatchRow.state == state)
             .scalar_subquery()
         )
 

@@ -14,7 +14,7 @@ from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGo
 from arena.db.games import last_games
 from arena.db.ladder import Rebuilt
 from arena.db.schema import (
-    OPEN,
+    OPEN_MATCH,
     PLAYS,
     BotRow,
     BotVersionRow,
@@ -275,7 +275,7 @@ def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
         .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
         .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
         .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
-        .where(text(OPEN), MatchRow.state == MatchState.WAITING)
+        .where(text(OPEN_MATCH), MatchRow.state == MatchState.WAITING)
         .where(or_(BotVersionRow.bot_id == bot.id, SubmissionRow.bot == bot.name))
         .with_for_update(of=MatchRow)  # so that none of them starts in the meantime
     )

@@ -27,9 +27,9 @@ from arena.db.database import Repository, from_row
 from arena.db.errors import BotDisqualified, BotTaken
 from arena.db.fold import LoggedEvent
 from arena.db.schema import (
-    IS_OPEN,
     ON_THE_BOARD,
-    OPEN,
+    OPEN_MATCH,
+    OPEN_SUBMISSION,
     PLAYS,
     BotRow,
     BotVersionRow,
@@ -217,9 +217,11 @@ class Bots(Repository):
             select(BotVersionRow.source)
             .join(MatchSeatRow, MatchSeatRow.version_id == BotVersionRow.id)
             .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
-            .where(text(OPEN), whose)
+            .where(text(OPEN_MATCH), whose)
         )
-        submitted = select(SubmissionRow.source).where(text(IS_OPEN), SubmissionRow.source.is_not(None))
+        submitted = select(SubmissionRow.source).where(
+            text(OPEN_SUBMISSION), SubmissionRow.source.is_not(None)
+        )
         with self._transactions.read() as connection:
             return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
 

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from arena.db import ladder
 from arena.db.database import Repository, grouped
-from arena.db.fold import Carry, Row, replace
+from arena.db.fold import Row, SplitSum, replace
 from arena.db.fold import add as add_rows
 from arena.db.games import RULES, rules_of
 from arena.db.schema import (
@@ -88,7 +88,7 @@ def add(connection: Connection, tallies: Iterable[Tally]) -> None:
     """Add the tallies of rated games. The caller holds the ladder lock."""
     tally = merged(tallies)
     add_rows(connection, CardGamesRow, _games_rows(tally))
-    add_rows(connection, CardCountRow, _count_rows(tally), Carry("point_parts", "points", POINT))
+    add_rows(connection, CardCountRow, _count_rows(tally), SplitSum("point_parts", "points", POINT))
 
 
 def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | None = None) -> Folded:

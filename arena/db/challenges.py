@@ -18,7 +18,15 @@ from arena.db import matches as new_matches
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import QuotaReached
 from arena.db.matches import NewMatch
-from arena.db.schema import OPEN, BotRow, BotVersionRow, ChallengeRow, MatchRow, MatchSeatRow, UnratedGameRow
+from arena.db.schema import (
+    OPEN_MATCH,
+    BotRow,
+    BotVersionRow,
+    ChallengeRow,
+    MatchRow,
+    MatchSeatRow,
+    UnratedGameRow,
+)
 from arena.protocol.states import MatchState
 
 MAX_OPEN: Final = 3
@@ -184,13 +192,13 @@ def _open_count(connection: Connection, account: int) -> int:
     return connection.execute(
         select(func.count(ChallengeRow.id.distinct()))
         .join(MatchRow, MatchRow.challenge_number == ChallengeRow.number)
-        .where(ChallengeRow.account_id == account, text(OPEN))
+        .where(ChallengeRow.account_id == account, text(OPEN_MATCH))
     ).scalar_one()
 
 
 def is_open(connection: Connection, number: int | None) -> bool:
     """Return True if a match of a challenge is waiting or running; False if ``number`` is None."""
-    open_matches = select(MatchRow.id).where(text(OPEN), MatchRow.challenge_number == number).limit(1)
+    open_matches = select(MatchRow.id).where(text(OPEN_MATCH), MatchRow.challenge_number == number).limit(1)
     return number is not None and connection.execute(open_matches).scalar_one_or_none() is not None
 
 

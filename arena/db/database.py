@@ -86,7 +86,7 @@ def _sqlite_code(error: DBAPIError) -> int | None:
     return None if code is None else code & 0xFF  # the higher bits are the extended code
 
 
-_LOCKED_SECONDS = 60
+_BUSY_SECONDS = 60
 """How long a write waits for other writers: longer than any delay, so that no result is lost."""
 
 _WAL_SECONDS = 2.0
@@ -334,7 +334,7 @@ def _sqlite(address: URL, file: Path) -> Engine:
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or choose another database")
     _create_as_folder_owner(file)
-    engine = create_engine(address, connect_args={"timeout": _LOCKED_SECONDS}, **_COMMON_OPTIONS)
+    engine = create_engine(address, connect_args={"timeout": _BUSY_SECONDS}, **_COMMON_OPTIONS)
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine

@@ -43,7 +43,7 @@ from arena.db.errors import DatabaseNotEmpty
 from arena.db.matches import discard_deals
 from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
 from arena.db.ratings import RatingRepository
-from arena.db.schema import OPEN, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
+from arena.db.schema import OPEN_MATCH, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
 from arena.db.submissions import KnownSubmission, SubmissionRepository
 from arena.ladder.rating_log import LISTS
 from arena.platform.files import sync
@@ -188,7 +188,7 @@ class Snapshot:
         CardRepository(joined).find()
         SubmissionRepository(joined).open_submissions()
         queue.MatchQueue(joined).quarantine()
-        for match in connection.execute(select(MatchRow.id, MatchRow.spec).where(text(OPEN))).all():
+        for match in connection.execute(select(MatchRow.id, MatchRow.spec).where(text(OPEN_MATCH))).all():
             spec = decode(match.spec, MatchSpec)
             if (spec.match, len(spec.seats)) != (match.id, len(queue.claimed_seats(connection, match.id))):
                 raise ValueError(f"match {match.id} differs from its specification")

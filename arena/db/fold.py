@@ -19,7 +19,7 @@ Row = dict[str, Any]
 """A row of a table, keyed by column."""
 
 
-class Carry(NamedTuple):
+class SplitSum(NamedTuple):
     """Two columns that store a sum: the value of ``whole`` times ``unit``, plus the value of ``rest``."""
 
     rest: str
@@ -50,7 +50,7 @@ def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], r
     return len(differing)
 
 
-def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry | None = None) -> None:
+def add(connection: Connection, model: type[Base], rows: list[Row], split: SplitSum | None = None) -> None:
     """Add each row's non-negative integers to the stored row with the same key, or insert the row."""
     if not rows:
         return
@@ -59,9 +59,9 @@ def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry
     sums = {
         column.name: column + new.excluded[column.name] for column in table.columns if not column.primary_key
     }
-    if carry is not None:
-        rest = sums[carry.rest]
-        sums |= {carry.whole: sums[carry.whole] + rest // carry.unit, carry.rest: rest % carry.unit}
+    if split is not None:
+        rest = sums[split.rest]
+        sums |= {split.whole: sums[split.whole] + rest // split.unit, split.rest: rest % split.unit}
     connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums), rows)
 
 

@@ -15,8 +15,8 @@ from arena.db.database import Repository, from_row
 from arena.db.games import RULES, rules_of
 from arena.db.matches import BOT, report_of, seated
 from arena.db.schema import (
-    IS_OPEN,
     LOGS,
+    OPEN_SUBMISSION,
     REPLAYS,
     BotRow,
     BotVersionRow,
@@ -174,7 +174,7 @@ def _expired_matches(connection: Connection, kept: str, before: datetime, limit:
     is_in_progress = (
         exists()
         .where(MatchSeatRow.match_id == MatchRow.id)
-        .where(SubmissionRow.number == MatchSeatRow.submission_number, text(IS_OPEN))
+        .where(SubmissionRow.number == MatchSeatRow.submission_number, text(OPEN_SUBMISSION))
         .correlate(MatchRow)
     )
     due = select(MatchRow.id).where(text(kept), MatchRow.ended < before, ~is_in_progress)

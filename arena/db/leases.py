@@ -25,7 +25,7 @@ from arena.db import matches as dealing
 from arena.db.database import Database, from_row
 from arena.db.matches import Claim
 from arena.db.opening import check_revision
-from arena.db.schema import OPEN, MatchRow, WorkerRow
+from arena.db.schema import OPEN_MATCH, MatchRow, WorkerRow
 from arena.platform.environment import failpoint
 from arena.protocol.match import MatchSpec, RuntimeName, WorkerStatus, decode
 from arena.protocol.states import MatchKind, MatchState
@@ -149,7 +149,7 @@ class Leases:
             # Don't wait for a match whose result is being stored: that would delay the other renewals.
             mine = (
                 select(MatchRow.id)
-                .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
+                .where(text(OPEN_MATCH), MatchRow.state == MatchState.RUNNING)
                 .where(MatchRow.coordinator == coordinator, MatchRow.id.in_(matches))
                 .with_for_update(skip_locked=True)
             )
@@ -185,7 +185,11 @@ class Leases:
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
             released = connection.execute(
                 update(MatchRow)
-                .where(text(OPEN), MatchRow.state == MatchState.RUNNING, MatchRow.coordinator == coordinator)
+                .where(
+                    text(OPEN_MATCH),
+                    MatchRow.state == MatchState.RUNNING,
+                    MatchRow.coordinator == coordinator,
+                )
                 .values(**_REQUEUED)
                 .returning(MatchRow.id)
             ).all()
@@ -202,7 +206,7 @@ class Leases:
             over = _is_overdue(MatchRow, now)
             lost = connection.execute(
                 select(MatchRow.id, MatchRow.attempt, MatchRow.coordinator)
-                .where(text(OPEN), MatchRow.state == MatchState.RUNNING, over)
+                .where(text(OPEN_MATCH), MatchRow.state == MatchState.RUNNING, over)
                 .with_for_update(skip_locked=True)
             ).all()
             found = {}

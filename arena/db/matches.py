@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder
-from arena.db.schema import OPEN, BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
+from arena.db.schema import OPEN_MATCH, BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
 from arena.ladder.card_counts import Tally
 from arena.protocol.match import Clock, GameRecord, Limits, MatchSpec, RuntimeName, SeatReport, decode, encode
 from arena.protocol.states import MatchKind, MatchState
@@ -266,7 +266,7 @@ def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
 
 def discard_deals(connection: Connection) -> None:
     """Record the deals of all open rated matches as dealt: the arena that was backed up may deal them too."""
-    rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
+    rated = select(MatchRow.spec).where(text(OPEN_MATCH), MatchRow.kind == MatchKind.RATED)
     specs = connection.execute(rated).scalars()
     seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}
     if new := seeds - _already_dealt(connection, seeds):

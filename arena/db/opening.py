@@ -159,7 +159,7 @@ def is_known(revision: str) -> bool:
     return revision in {script.revision for script in scripts.walk_revisions()}
 
 
-_LOCKED_SECONDS: Final = 1.0
+_BUSY_SECONDS: Final = 1.0
 """Timeout for SQLite's write lock: longer than storing games, shorter than the interval between checks."""
 
 
@@ -183,7 +183,7 @@ def _try_lock(file: Path) -> None:
     try:
         # Not a pooled connection: it would wait for a minute, and may still have a moved file open.
         with closing(
-            sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=_LOCKED_SECONDS)
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=_BUSY_SECONDS)
         ) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.rollback()

@@ -29,7 +29,15 @@ from arena.db.bots import disqualified
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
 from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, participants, seated
-from arena.db.schema import OPEN, QUARANTINED, BotRow, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow
+from arena.db.schema import (
+    OPEN_MATCH,
+    QUARANTINED,
+    BotRow,
+    BotVersionRow,
+    MatchRow,
+    MatchSeatRow,
+    SubmissionRow,
+)
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchKind, MatchState
 
@@ -144,7 +152,7 @@ class MatchQueue(Repository):
 def sizes(connection: Connection) -> dict[tuple[MatchState, MatchKind], int]:
     """Return the numbers of waiting, running and quarantined matches, by kind, including zeros."""
     found = dict.fromkeys(((state, kind) for state in _COUNTED_STATES for kind in MatchKind), 0)
-    for part in (OPEN, QUARANTINED):  # each has a separate index
+    for part in (OPEN_MATCH, QUARANTINED):  # each has a separate index
         rows = connection.execute(
             select(MatchRow.state, MatchRow.kind, func.count().label("many"))
             .where(text(part))
@@ -160,7 +168,7 @@ def running(connection: Connection) -> tuple[OpenMatch, ...]:
         select(MatchRow.id.label("match"), MatchRow.kind, MatchRow.players, MatchRow.deals, MatchRow.started)
         .add_columns(func.coalesce(MatchRow.worker, "").label("worker"))
         .add_columns(func.coalesce(MatchRow.coordinator, "").label("coordinator"))
-        .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
+        .where(text(OPEN_MATCH), MatchRow.state == MatchState.RUNNING)
         .order_by(MatchRow.started, MatchRow.id)
     ).all()
     seats = participants(connection, [row.match for row in matches])
@@ -268,7 +276,7 @@ def _open(state: MatchState) -> Select[str]:
     """Select the matches in an open state in queue order, through the index of open matches."""
     return (
         select(MatchRow.id)
-        .where(text(OPEN), MatchRow.state == state)
+        .where(text(OPEN_MATCH), MatchRow.state == state)
         .order_by(MatchRow.precedence, MatchRow.number)
     )
 

@@ -10,7 +10,7 @@ from arena.db import bots
 from arena.db import names as taken_names
 from arena.db.database import count, from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
-from arena.db.schema import IS_OPEN, AccountRow, BotRow, BotVersionRow, SubmissionRow, UploadRow
+from arena.db.schema import OPEN_SUBMISSION, AccountRow, BotRow, BotVersionRow, SubmissionRow, UploadRow
 from arena.protocol.states import BotState
 from arena.protocol.submissions import UploadKind
 
@@ -93,7 +93,7 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
     if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
         raise SameContent(f"this is the same file as {known}")
     same = select(SubmissionRow.id).where(
-        SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(IS_OPEN)
+        SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(OPEN_SUBMISSION)
     )
     if not new.check_only:
         same = same.where(~SubmissionRow.check_only)
@@ -160,11 +160,14 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
             f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
             "send a new version of one of them"
         )
-    if count(connection, SubmissionRow, _is_by(new.author, new.account), text(IS_OPEN)) >= MAX_IN_PROGRESS:
+    if (
+        count(connection, SubmissionRow, _is_by(new.author, new.account), text(OPEN_SUBMISSION))
+        >= MAX_IN_PROGRESS
+    ):
         raise QuotaReached(
             f"{new.author} has {MAX_IN_PROGRESS} submissions and checks in progress: wait until one has ended"
         )
-    if count(connection, SubmissionRow, text(IS_OPEN)) >= quota.open_submissions:
+    if count(connection, SubmissionRow, text(OPEN_SUBMISSION)) >= quota.open_submissions:
         raise QuotaReached(f"{quota.open_submissions} submissions are in progress: try again later")
 
 
@@ -215,7 +218,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
         raise BotDisqualified(bots.disqualified(bot, known.reason))
     other = connection.execute(
         select(SubmissionRow.author)
-        .where(func.lower(SubmissionRow.bot) == bot.lower(), text(IS_OPEN))
+        .where(func.lower(SubmissionRow.bot) == bot.lower(), text(OPEN_SUBMISSION))
         .where(
             or_(
                 SubmissionRow.bot != bot,
@@ -274,7 +277,7 @@ def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: in
 def _bot_names(connection: Connection, author: str, account: int | None) -> set[str]:
     """Return the names of an author's bots, including those of open submissions."""
     bots = select(BotRow.name).where(BotRow.author == author, ~BotRow.house)
-    sent = select(SubmissionRow.bot).where(_is_by(author, account), text(IS_OPEN))
+    sent = select(SubmissionRow.bot).where(_is_by(author, account), text(OPEN_SUBMISSION))
     return {*connection.execute(bots).scalars(), *connection.execute(sent).scalars()}
 
 

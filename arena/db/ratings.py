@@ -15,7 +15,7 @@ from arena.db.games import last_games
 from arena.db.queue import only_house_bots
 from arena.db.schema import (
     ON_THE_BOARD,
-    OPEN,
+    OPEN_MATCH,
     PLAYS,
     AccountRow,
     BotRow,
@@ -224,7 +224,7 @@ def _queued_games(connection: Connection, *, house_only: bool) -> dict[tuple[int
     rows = connection.execute(
         select(MatchSeatRow.version_id, MatchRow.players, func.sum(MatchRow.deals).label("games"))
         .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
-        .where(text(OPEN), only_house_bots() if house_only else true())
+        .where(text(OPEN_MATCH), only_house_bots() if house_only else true())
         .where(MatchRow.kind == MatchKind.RATED)
         .group_by(MatchSeatRow.version_id, MatchRow.players)
     )

@@ -97,7 +97,7 @@ WITHOUT_ROWID = {"sqlite_with_rowid": False}
 """For tables with a composite key: stored in key order, without a second index."""
 
 
-OPEN = "state IN ('waiting', 'running')"
+OPEN_MATCH = "state IN ('waiting', 'running')"
 OPEN_GAMES = "state IN ('waiting', 'playing')"
 FAULTY = "faults > 0 OR taken_over"
 QUARANTINED = "state = 'quarantined'"
@@ -195,7 +195,7 @@ class MatchRow(Base):
         CheckConstraint("state IN ('waiting', 'running', 'done', 'quarantined')", name="state"),
         CheckConstraint("kind IN ('rated', 'qualification', 'challenge')", name="kind"),
         # Only open matches: the cost of the queue doesn't grow with the number of matches.
-        _partial_index(OPEN, "ix_match_open", "state", "precedence", "number"),
+        _partial_index(OPEN_MATCH, "ix_match_open", "state", "precedence", "number"),
         _partial_index(QUARANTINED, "ix_match_quarantined", "ended"),
         Index("ix_match_number", "number", unique=True),
         Index("ix_match_challenge_number", "challenge_number"),
@@ -679,7 +679,7 @@ class AuditEntryRow(Base):
     address: Mapped[Reason | None]
 
 
-IS_OPEN = "stage IN ('received', 'inspected', 'qualifying')"
+OPEN_SUBMISSION = "stage IN ('received', 'inspected', 'qualifying')"
 
 
 class UploadRow(Base):
@@ -708,7 +708,7 @@ class SubmissionRow(Base):
             "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')", name="stage"
         ),
         CheckConstraint("kind IN ('image', 'python', 'javascript')", name="kind"),
-        _partial_index(IS_OPEN, "ix_submission_open", "number"),
+        _partial_index(OPEN_SUBMISSION, "ix_submission_open", "number"),
         Index("ix_submission_author_received", "author", "received"),
         Index("ix_submission_bot", "bot"),
     )

@@ -14,7 +14,14 @@ from arena.db.database import Repository, count, from_row
 from arena.db.games import RULES, rules_of
 from arena.db.matches import NewQualification, report_of
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
-from arena.db.schema import IS_OPEN, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow, UnratedGameRow
+from arena.db.schema import (
+    OPEN_SUBMISSION,
+    BotVersionRow,
+    MatchRow,
+    MatchSeatRow,
+    SubmissionRow,
+    UnratedGameRow,
+)
 from arena.protocol.match import GameRecord, SeatReport, decode
 from arena.protocol.news import Topic, submission_done
 from arena.protocol.states import MatchState
@@ -102,7 +109,9 @@ class SubmissionRepository(Repository):
     def open_submissions(self) -> tuple[KnownSubmission, ...]:
         """Return the open submissions in the order of the queue."""
         with self._transactions.read() as connection:
-            rows = connection.execute(_submissions().where(text(IS_OPEN)).order_by(SubmissionRow.number))
+            rows = connection.execute(
+                _submissions().where(text(OPEN_SUBMISSION)).order_by(SubmissionRow.number)
+            )
             return tuple(map(_known, rows))
 
     def newest(
@@ -192,7 +201,9 @@ class SubmissionRepository(Repository):
         """Record what the arena lacks to proceed with a submission; None if it lacks nothing."""
         with self._transactions.write() as connection:
             connection.execute(
-                update(SubmissionRow).where(SubmissionRow.id == id_, text(IS_OPEN)).values(waiting=why)
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_, text(OPEN_SUBMISSION))
+                .values(waiting=why)
             )
 
     def activate(self, id_: str, at: datetime) -> int | None:
@@ -238,7 +249,9 @@ class SubmissionRepository(Repository):
         """Cancel an open submission for its author. Return False if it isn't open."""
         with self._transactions.write() as connection:
             stage = connection.execute(
-                select(SubmissionRow.stage).where(SubmissionRow.id == id_, text(IS_OPEN)).with_for_update()
+                select(SubmissionRow.stage)
+                .where(SubmissionRow.id == id_, text(OPEN_SUBMISSION))
+                .with_for_update()
             ).scalar_one_or_none()
             if stage is None:
                 return False
@@ -303,7 +316,7 @@ def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at
     """Reject the open submissions among these, and notify their authors unless they withdrew them."""
     rejected = connection.execute(
         update(SubmissionRow)
-        .where(which, text(IS_OPEN))
+        .where(which, text(OPEN_SUBMISSION))
         .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=encode_cause(cause))
         .returning(*SubmissionRow.__table__.columns)
     ).all()

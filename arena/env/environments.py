@@ -17,7 +17,7 @@ from gymnasium.utils.seeding import np_random
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import parallel_to_aec
 
-from arena.play.botfiles import FILE, known, load_bot, samples
+from arena.play.botfiles import FILE, bot_names, load_bot, samples
 from arena.rules import (
     IllegalMove,
     Move,
@@ -26,8 +26,8 @@ from arena.rules import (
     View,
     apply,
     new_game,
+    seat_view,
     seats_to_move,
-    seen,
     shuffled_deck,
 )
 from arena.rules.cards import SEED_BYTES
@@ -185,14 +185,14 @@ class AgainstBots(gymnasium.Env[Any, Any]):
             if seat == self._seat:
                 moves[seat] = own
             else:
-                shown = seen(state, seat)
+                shown = seat_view(state, seat)
                 moves[seat] = as_move(self._choosers[seat](shown), shown)
         return moves
 
 
 def observation(state: State, seat: int) -> Observation:
     """Return what a seat sees and may do. At the end of the game, no action is legal."""
-    shown = seen(state, seat)
+    shown = seat_view(state, seat)
     mask = np.zeros(action_count(state.rules), dtype=np.bool_) if state.over else legal_actions(shown)
     return {"observation": observe(shown), "action_mask": mask.astype(np.int8)}
 
@@ -229,7 +229,7 @@ def _bot(word: str | Path | Bot) -> Bot:
         if not path.is_file():
             raise ValueError(f"no such file: {path}")
         return load_bot(path)
-    names = known(samples())
+    names = bot_names(samples())
     if str(word) not in names:
         near = get_close_matches(str(word), names, 1)
         meant = f" Did you mean {near[0]}?" if near else ""

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from arena.play.botfiles import FILE, known, samples
+from arena.play.botfiles import FILE, bot_names, samples
 from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, language_of
 
 HOUSE: Final = "house"
@@ -56,7 +56,7 @@ def find_bot(word: str) -> HomeBot:
         return _bot_of_folder(path, word)
     if path.suffix or "/" in word:
         raise UnusableBot(f"no such file or folder: {word}")
-    names = known(samples())
+    names = bot_names(samples())
     near = get_close_matches(word, names, 1)
     meant = f" Did you mean {near[0]}?" if near else ""
     raise UnusableBot(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from arena.accounts.accounts import real_sources
-from arena.accounts.credentials import Sources, Visit, by_account
+from arena.accounts.credentials import AccountAction, Sources, by_account
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.store import Store
@@ -75,7 +75,7 @@ class OwnSubscriptions:
             secret=secret,
             created=now,
         )
-        entry = by_account(now, Visit.SUBSCRIBE, account.name, address, kind)
+        entry = by_account(now, AccountAction.SUBSCRIBE, account.name, address, kind)
         added = self._subscriptions.add(new, first, max_subscriptions=MAX_SUBSCRIPTIONS, entry=entry)
         return (secret if first is None else None), added
 
@@ -90,12 +90,12 @@ class OwnSubscriptions:
 
         Raises SubscriptionRefused if there are no topics.
         """
-        entry = self._entry(Visit.CHANGE_SUBSCRIPTION, account, subscription, address)
+        entry = self._entry(AccountAction.CHANGE_SUBSCRIPTION, account, subscription, address)
         return self._subscriptions.set_topics(account.id, subscription, _checked_topics(topics), entry)
 
     def remove(self, account: KnownAccount, subscription: int, *, address: str) -> bool:
         """Remove a subscription; return False if the account has no such subscription."""
-        entry = self._entry(Visit.UNSUBSCRIBE, account, subscription, address)
+        entry = self._entry(AccountAction.UNSUBSCRIBE, account, subscription, address)
         return self._subscriptions.remove(account.id, subscription, entry)
 
     def test(self, account: KnownAccount, subscription: int) -> KnownSubscription | None:
@@ -125,7 +125,9 @@ class OwnSubscriptions:
         """
         return self._subscriptions.unsubscribe(secret, topic)
 
-    def _entry(self, what: Visit, account: KnownAccount, subscription: int, address: str) -> NewAuditEntry:
+    def _entry(
+        self, what: AccountAction, account: KnownAccount, subscription: int, address: str
+    ) -> NewAuditEntry:
         now = self._sources.now()
         return by_account(now, what, account.name, address, f"subscription {subscription}")
 

@@ -36,7 +36,7 @@ def samples() -> Path:
     return shared_folder() / "bots"
 
 
-def known(folder: Path) -> tuple[str, ...]:
+def bot_names(folder: Path) -> tuple[str, ...]:
     """Return the names of the bots in a folder, sorted."""
     return tuple(sorted(file.parent.name for file in folder.glob(f"*/{FILE}")))
 

@@ -28,7 +28,7 @@ from arena.rules.cards import (
 from arena.rules.play import GameLog, Replay, apply, deals, moments, new_game, replay, seats_to_move
 from arena.rules.scoring import RoundScore, colours, places, score_nigiri, score_puddings, score_round
 from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move, legal_moves
-from arena.rules.view import HeldCards, Knowledge, Memory, View, knowledge, seen, view
+from arena.rules.view import HeldCards, Knowledge, Memory, View, knowledge, seat_view, view
 
 __all__ = [
     "DECK_COUNTS",
@@ -69,8 +69,8 @@ __all__ = [
     "score_nigiri",
     "score_puddings",
     "score_round",
+    "seat_view",
     "seats_to_move",
-    "seen",
     "shuffled_deck",
     "simulation_seed",
     "unshuffled_deck",

@@ -47,10 +47,10 @@ def view(state: State, seat: int) -> View:
     if seat not in seats_to_move(state):
         message = f"seat {seat} is not asked now"
         raise ValueError(message)
-    return seen(state, seat)
+    return seat_view(state, seat)
 
 
-def seen(state: State, seat: int) -> View:
+def seat_view(state: State, seat: int) -> View:
     """Return what a seat sees, even if it is not asked. Bots get only :func:`view`."""
     control = seat == state.controller
     sizes = tuple(map(len, state.hands))

@@ -9,7 +9,7 @@ import docker
 import pytest
 from docker.models.containers import Container
 
-from arena.play.botfiles import FILE, known
+from arena.play.botfiles import FILE, bot_names
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.demo.running import Place
 
@@ -35,7 +35,7 @@ def place_with(place: Place, tmp_path: Path) -> With:
         for folder in ("arena", "bots", "docs", "proto", "web"):
             shutil.copytree(place.checkout / folder, target / folder)
         shutil.copy(place.checkout / "pyproject.toml", target)
-        for name in {*known(target / "bots")} - {*bots}:
+        for name in {*bot_names(target / "bots")} - {*bots}:
             (target / "bots" / name / FILE).unlink()
         return replace(place, checkout=target)
 

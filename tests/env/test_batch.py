@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arena.env import Batch, shuffled
-from arena.rules import Card, Move, Rules, State, apply, new_game, seats_to_move, seen
+from arena.rules import Card, Move, Rules, State, apply, new_game, seat_view, seats_to_move
 from arena.sdk.spaces import Mask, Whole, action_of, legal_actions, move_of, observe
 from tests.rules.helpers import VARIANTS
 from tests.soak import many
@@ -30,7 +30,7 @@ def test_games_follow_the_rules(rules: Rules) -> None:
         for game, state in enumerate(states):
             assert seats_to_move(state) == batch.seats_to_move
             for seat in batch.seats_to_move:
-                shown = seen(state, seat)
+                shown = seat_view(state, seat)
                 assert (mask[game, seat] == legal_actions(shown)).all()
                 assert (observed[game, seat] == observe(shown)).all()
         actions = drawn(mask, rng)

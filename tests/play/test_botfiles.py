@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.botfiles import BotBroken, known, load, samples
+from arena.play.botfiles import BotBroken, bot_names, load, samples
 from arena.rules import Card, Rules, View, new_game, shuffled_deck, view
 
 
@@ -24,7 +24,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def test_sample_bots_are_found_by_name() -> None:
     """Each of the bots that come with the arena is a folder whose bot can be loaded."""
-    names = known(samples())
+    names = bot_names(samples())
     assert {"random", "greedy"} <= set(names)
     for name in names:
         load(samples() / name)

@@ -23,8 +23,8 @@ from arena.rules import (
     knowledge,
     moments,
     new_game,
+    seat_view,
     seats_to_move,
-    seen,
     view,
 )
 
@@ -236,8 +236,8 @@ def test_knowledge_agrees_with_the_true_hands(rules: Rules, seed: bytes) -> None
         for moment in moments(state, moves):
             turn = Turn(moment.state.round, moment.state.turn, moment.plays)
             for seat in range(rules.players):
-                seat_view = seen(moment.state, seat)
-                before, after = knowledge(seat_view), knowledge(seat_view, turn)
+                seen = seat_view(moment.state, seat)
+                before, after = knowledge(seen), knowledge(seen, turn)
                 fits(before, [*moment.state.hands, *piles(moment.state)])
                 fits(after, [*moment.hands, *piles(moment.state)])
                 assert before.hands[seat] == HeldCards(moment.state.hands[seat], 0)

@@ -18,7 +18,7 @@ from tests.builders import add_bots, fill, play_matches
 from tests.databases import sqlite_store
 from tests.web.app import site_of
 from tests.web.html import Page
-from web.cards import COLUMNS, HEAD, Axis, Order, card_name, points, read_cards, share, top_of
+from web.cards import COLUMNS, HEAD, Axis, Order, card_title, points, read_cards, share, top_of
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_the_table_shows_the_stored_statistics(client: TestClient, store: Store,
         return
     assert f"<b>{table.games}</b> game" in client.get(path).text
     shown = rows(client, path)
-    assert [row[0] for row in shown] == [card_name(line.card) for line in table.cards]
+    assert [row[0] for row in shown] == [card_title(line.card) for line in table.cards]
     for row, line in zip(shown, table.cards, strict=True):
         it = line.total
         assert row[1:3] == [f"{it.seen:,}", share(it.take_rate)]
@@ -94,7 +94,7 @@ def test_cards_can_be_sorted(client: TestClient, store: Store, column: str) -> N
     value = COLUMNS[column]
     for sort in (column, f"-{column}"):
         answer = client.get("/cards", params={"players": 2, "sort": sort})
-        lines = {card_name(line.card): line for line in read_cards(store.cards, 2).cards}
+        lines = {card_title(line.card): line for line in read_cards(store.cards, 2).cards}
         values = [value(lines[row[0]]) for row in rows(client, f"/cards?players=2&sort={sort}")]
         known = [each for each in values if each is not None]
         assert known
@@ -205,7 +205,7 @@ def test_the_axis_of_differences_limits_the_drawing(store: Store) -> None:
 
 def test_a_card_has_a_name() -> None:
     """Names are written as words."""
-    assert [card_name(label) for label in ("maki_1", "soy_sauce", "tempura")] == [
+    assert [card_title(label) for label in ("maki_1", "soy_sauce", "tempura")] == [
         "Maki 1",
         "Soy sauce",
         "Tempura",

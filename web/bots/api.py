@@ -16,7 +16,7 @@ from arena.protocol.documents import Bot, BotList, RatedResult, Version, Version
 from arena.protocol.match import image_name
 from arena.services.documents import bot_document
 from arena.services.owners import Owners
-from web.bots.history import OpponentLine, read_opponents_of
+from web.bots.history import OpponentLine, read_opponents
 from web.bots.model import CURVE_VERSIONS
 from web.http.api import (
     LISTED,
@@ -237,7 +237,7 @@ def histories_api(store: Store) -> APIRouter:
         """
         known = read_bot(store.bots, bot)
         (playing,) = store.bots.versions(bot, known.playing + 1, 1)
-        found = read_opponents_of(store, bot, playing.results, players, offset, limit + 1)
+        found = read_opponents(store, bot, playing.results, players, offset, limit + 1)
         more = len(found) > limit
         return OpponentList(opponents=found[:limit], next=next_page(offset=offset + limit) if more else None)
 

@@ -96,7 +96,7 @@ class Habits:
     slowest_number: int  # the number of the game in `slowest_game`
 
 
-def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of this list depends on all of these
+def read_opponents(  # noqa: PLR0913, PLR0917 - a page of this list depends on all of these
     store: Store, bot: str, results: Mapping[int, Entry], players: int | None, offset: int, limit: int
 ) -> tuple[OpponentLine, ...]:
     """Read a bot's opponents, most games first.

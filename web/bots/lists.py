@@ -16,7 +16,7 @@ from arena.rules import Card
 from web.bots.curve import draw_together
 from web.bots.history import Habits, read_habits
 from web.bots.model import version_line
-from web.cards import card_name
+from web.cards import card_title
 from web.http.authentication import Session
 from web.http.parameters import AfterBot, AuthorName
 from web.http.rendering import PageRouter, page
@@ -72,7 +72,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             meetings={pair: met for pair, met in store.histories.meetings(known).items() if met.games},
             suggested=[row.bot for row in boards.board(BoardQuery(limit=_SUGGESTED)).rows],
             cards=[card.label for card in Card if card.label in had],
-            card_name=card_name,
+            card_title=card_title,
         )
 
     # An operator may add bots by an author with any name, even one with a slash.

@@ -25,7 +25,7 @@ from web.bots.history import (
     read_failures,
     read_habits,
     read_mistakes,
-    read_opponents_of,
+    read_opponents,
 )
 from web.http.parameters import BLANK, Before, BeforeVersion, Faults, OfBot, Offset, OfVersion, Players
 
@@ -147,7 +147,7 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
     overall = playing.results[OVERALL]
     micros = median(overall.times)
     versions = store.bots.versions(bot.name, where.versions, VERSIONS_A_PAGE + 1)
-    opponents = read_opponents_of(
+    opponents = read_opponents(
         store, bot.name, playing.results, where.curve, where.opponents, OPPONENTS_A_PAGE + 1
     )
     curve = store.histories.curve(bot.name, where.curve or OVERALL, CURVE_VERSIONS)

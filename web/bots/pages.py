@@ -13,7 +13,7 @@ from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardQuery
 from arena.platform.speech import NAME_LENGTH, plain
 from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, RequestedChallenge
 from web.bots.model import CURVE_VERSIONS, BotPageQuery, read_bot_page
-from web.cards import card_name
+from web.cards import card_title
 from web.http.api import REFUSED, refusal
 from web.http.authentication import Session
 from web.http.errors import Problem
@@ -28,7 +28,9 @@ _MAX_ALIKE: Final = 20
 """Number of suggestions for each typed name."""
 
 
-def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[str] = ()) -> tuple[str, ...]:
+def suggested_opponents(
+    store: Store, boards: Boards, bot: KnownBot, typed: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return suggested opponents for a challenge.
 
     Bots with names like those in ``typed``, from a refused form, come first. The bot's other versions follow,
@@ -191,12 +193,12 @@ class _Bots:
             where=where,
             owns=owns,
             private=private,
-            opponents=read_opponents(self._store, self._boards, bot, typed.opponents) if owns else (),
+            opponents=suggested_opponents(self._store, self._boards, bot, typed.opponents) if owns else (),
             max_opponents=MAX_OPPONENTS,
             max_deals=MAX_DEALS,
             provisional_deviation=PROVISIONAL_DEVIATION,
             curve_versions=CURVE_VERSIONS,
-            card_name=card_name,
+            card_title=card_title,
             done=done if owns else "",
             wrong="" if refused is None else refused.form,
             error=None if refused is None else refused.problem.detail.removesuffix("."),

@@ -15,7 +15,7 @@ from web.games.listing import GamesQuery, read_games
 from web.http.api import LISTED, DataRouter, Limit, Next, Reader
 from web.http.caching import tagged
 from web.http.errors import Problem
-from web.http.parameters import GameId, OfVersion, read_game, replay_of
+from web.http.parameters import GameId, OfVersion, read_game, stored_replay
 from web.http.rendering import PageRouter
 from web.viewer.logs import decisions
 
@@ -102,7 +102,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
 
     @replays.get("/games/{game}/replay.json")
     def replay(request: Request, game: GameId) -> Response:
-        found = replay_of(read_game(repository, game))
+        found = stored_replay(read_game(repository, game))
         return tagged(request, Response(found, media_type="application/json"))
 
     router.routes += replays.routes

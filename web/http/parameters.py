@@ -75,7 +75,7 @@ BLANK: Final = BeforeValidator(lambda value: value.strip() or None if isinstance
 GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A game's id.")]
 
 
-def replay_of(found: GamePage) -> str:
+def stored_replay(found: GamePage) -> str:
     """Return a game's replay. Raises Problem if the replay was deleted."""
     if not found.replay:
         raise Problem(

@@ -17,7 +17,7 @@ from arena.protocol.analysis import Analysis
 from web.http.authentication import logged_in
 from web.http.caching import not_modified, tag_of, tagged
 from web.http.errors import Problem
-from web.http.parameters import GameId, read_game, replay_of
+from web.http.parameters import GameId, read_game, stored_replay
 from web.http.rendering import PageRouter, count, page, viewer_of
 from web.viewer.film import VIEWPOINT_PATTERN, Film, FilmStage, Frame, Viewpoint, film
 from web.viewer.logs import read_private_log
@@ -198,7 +198,7 @@ def shown_game(found: GamePage) -> Shown:
     home = f"/games/{found.game}"
     return Shown(
         title=f"Game {count(found.number)}",
-        replay=replay_of(found),
+        replay=stored_replay(found),
         home=home,
         base=home,
         download=f"{home}/replay.json",

@@ -11,7 +11,7 @@ from enum import StrEnum
 from string import ascii_lowercase
 from typing import Any, Final
 
-from arena.rules import ROUNDS, Card, Hand, Knowledge, State, Turn, knowledge, seen
+from arena.rules import ROUNDS, Card, Hand, Knowledge, State, Turn, knowledge, seat_view
 from web.http.rendering import fixed, millis
 from web.viewer.film import Film, FilmStage, Frame, Viewpoint, VisibleHands
 from web.viewer.stacks import Stack, stacks, standing, with_points
@@ -42,9 +42,9 @@ def known_to(film: Film, frame: Frame, viewpoint: Viewpoint) -> Knowledge | None
     if viewpoint.visible is not VisibleHands.INFER or viewpoint.seat is None:
         return None
     if frame.stage is FilmStage.PASS:
-        return knowledge(seen(film.following(frame).moment.state, viewpoint.seat))
+        return knowledge(seat_view(film.following(frame).moment.state, viewpoint.seat))
     moment = film.step(frame).moment
-    before = seen(moment.state, viewpoint.seat)
+    before = seat_view(moment.state, viewpoint.seat)
     return knowledge(
         before, None if frame.stage is FilmStage.PICK else Turn(frame.round, frame.turn, moment.plays)
     )

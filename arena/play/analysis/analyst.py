@@ -20,7 +20,7 @@ from typing import Final
 
 from arena.play.analysis.futures import NOISE, Futures
 from arena.play.analysis.grading import grade, summaries, turning_points
-from arena.play.botfiles import BotBroken, Factory, known, load
+from arena.play.botfiles import BotBroken, Factory, bot_names, load
 from arena.play.replay.document import PublicReplay, labels
 from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.protocol.analysis import (
@@ -32,7 +32,7 @@ from arena.protocol.analysis import (
     Option,
     Outlook,
 )
-from arena.rules import Move, State, View, check_move, replay, seen
+from arena.rules import Move, State, View, check_move, replay, seat_view
 from arena.sdk.bot import as_move
 from arena.sdk.search import World, decode, encode, playout, simple_move, worlds
 
@@ -106,14 +106,16 @@ def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> Analy
     return AnalysedTurn(
         round=state.round,
         turn=state.turn,
-        known=tuple([_outlooks(worlds(seen(state, seat)), futures, rng, playouts)[seat] for seat in seats]),
+        known=tuple(
+            [_outlooks(worlds(seat_view(state, seat)), futures, rng, playouts)[seat] for seat in seats]
+        ),
         dealt=_outlooks(_deal_actual_hands(state), futures, rng, playouts),
     )
 
 
 def _deal_actual_hands(state: State) -> Deal:
     """Return a function that deals the actual hands."""
-    deal = worlds(seen(state, 0))
+    deal = worlds(seat_view(state, 0))
 
     def as_dealt(rng: Random) -> World:
         world = deal(rng)
@@ -252,7 +254,7 @@ def house_bots(folder: Path) -> dict[str, Factory]:
     Bots that can't be loaded are left out.
     """
     bots = {}
-    for name in known(folder):
+    for name in bot_names(folder):
         if name not in _AIMLESS:
             with suppress(BotBroken):
                 bots[name] = load(folder / name)

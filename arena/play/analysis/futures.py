@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from arena.rules import ROUNDS, Card, Rules, State, score_puddings, unshuffled_deck
 from arena.rules.state import in_control
-from arena.rules.view import seen
+from arena.rules.view import seat_view
 from arena.sdk.search import World, playout
 
 NOISE: Final = 0.3
@@ -106,7 +106,7 @@ def _new_round(state: State, number: int, hands: list[list[int]]) -> World:
     """Return the first turn of a round, as if nothing had been played before."""
     rules = state.rules
     nothing = (0,) * rules.participants
-    start = seen(state, 0)._replace(
+    start = seat_view(state, 0)._replace(
         round=number,
         turn=1,
         control=rules.dummy and in_control(rules, number, 1) == 0,

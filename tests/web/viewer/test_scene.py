@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.rules import Card, knowledge, seen
+from arena.rules import Card, knowledge, seat_view
 from tests.web.viewer.films import SOME, golden, troubled
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, VisibleHands
 from web.viewer.scene import HandCard, Mark, Scene, scene
@@ -135,7 +135,7 @@ def test_a_seat_infers_what_is_known_from_its_view(file: Path) -> None:
             if frame.stage is not FilmStage.PICK:
                 continue
             shown = scene(film, frame, viewpoint)
-            known = knowledge(seen(film.step(frame).moment.state, number))
+            known = knowledge(seat_view(film.step(frame).moment.state, number))
             for seat, held in enumerate(known.hands):
                 hand = shown.seats[seat].hand
                 assert tuple(card.card for card in hand) == held.certain + (None,) * held.hidden
