@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -97,11 +99,14 @@ def test_it_says_that_nothing_is_isolated(process_stage: ProcessStage) -> None:
     assert process_stage.runtime.describe == "process (no isolation)"
 
 
-def test_an_unusable_python_is_the_arenas_fault(
-    process_stage: ProcessStage, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("owner", "name"), [(sys, "executable"), (tempfile, "tempdir")])
+def test_what_the_host_lacks_is_the_arenas_fault(
+    process_stage: ProcessStage, monkeypatch: pytest.MonkeyPatch, owner: ModuleType, name: str
 ) -> None:
     """If no process can be started, the bot isn't blamed, and nothing is left behind."""
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with listening() as (folder, _), pytest.raises(RuntimeFailure, match="could not start a process"):
-        process_stage.runtime.launch(spec_for(process_stage, process_stage.source("pass"), folder))
+    with listening() as (folder, _), monkeypatch.context() as host:
+        spec = spec_for(process_stage, process_stage.source("pass"), folder)
+        host.setattr(owner, name, "/nowhere/at/all")
+        with pytest.raises(RuntimeFailure, match="could not start a process"):
+            process_stage.runtime.launch(spec)
     assert process_stage.leftovers() == []

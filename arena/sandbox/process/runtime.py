@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -156,33 +157,37 @@ class ProcessRuntime:
     def launch(self, spec: SandboxSpec) -> ProcessSandbox:
         """Start a bot's process."""
         self.check_source(spec.source)
-        home = Path(tempfile.mkdtemp(prefix=f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."))
-        lifeline, launcher_end = os.pipe()
-        try:
-            return ProcessSandbox(self._start(spec, home, lifeline), home, launcher_end)
-        except BaseException as error:
-            os.close(launcher_end)
-            shutil.rmtree(home, ignore_errors=True)
-            if isinstance(error, OSError):
+        prefix = f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."
+        with ExitStack() as undo:
+            try:
+                home = Path(tempfile.mkdtemp(prefix=prefix))
+                undo.callback(shutil.rmtree, home, ignore_errors=True)
+                lifeline, launcher_end = os.pipe()
+                undo.callback(os.close, launcher_end)
+                process = self._start(spec, home, lifeline)
+            except OSError as error:
                 raise RuntimeFailure(f"could not start a process for {spec.name}: {error}") from error
-            raise
-        finally:
-            os.close(lifeline)
+            sandbox = ProcessSandbox(process, home, launcher_end)
+            undo.pop_all()
+        return sandbox
 
     def _start(self, spec: SandboxSpec, home: Path, lifeline: int) -> subprocess.Popen[bytes]:
         command = self._commands.get(spec.source)
         folder = Path.cwd() if command else Path(spec.source).resolve()
         program = ["--", *command] if command else [str(folder / BOT_FILE)]
-        return subprocess.Popen(  # noqa: S603 - the bot and this Python are the operator's own
-            [sys.executable, str(_ENTRY), str(lifeline), str(spec.deadline_seconds), *program],
-            cwd=folder,
-            env=_environment(spec, home),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=(lifeline,),
-            start_new_session=True,
-        )
+        try:
+            return subprocess.Popen(  # noqa: S603 - the bot and this Python are the operator's own
+                [sys.executable, str(_ENTRY), str(lifeline), str(spec.deadline_seconds), *program],
+                cwd=folder,
+                env=_environment(spec, home),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(lifeline,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(lifeline)  # the process has its own copy
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
         """Remove the home folders of processes that died with their launcher. Return their number."""
