@@ -77,7 +77,7 @@ class Halting(Notes):
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return the address of a database. Shorten its lock timeout, and make every match late immediately."""
-    monkeypatch.setattr("arena.db.database._LOCKED_SECONDS", 0.05)
+    monkeypatch.setattr("arena.db.database._BUSY_SECONDS", 0.05)
     monkeypatch.setattr("arena.scheduler.coordinator._START_SECONDS", -1e6)
     return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
 
