@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from _pytest.mark import ParameterSet
 
-from tests.images.archives import AMD64
+from tests.images.archives import AMD64, PATIENT
 from tests.images.hostile import ATTACKS, CANARY, Attack
-from tests.images.hostile.attack import PATIENT, complaints, costs
+from tests.images.hostile.attack import complaints, costs
 from tests.images.measured import measure
 
 

@@ -12,7 +12,7 @@ from arena.images.image import IntakeError, Platform, Rejected
 from arena.images.intake import Bases, Intake, remove_left, workspace
 from arena.images.store import GRACE, ImageStore, PrunePolicy
 from arena.protocol.languages import Language
-from tests.images.archives import Draft, members, old_docker
+from tests.images.archives import PATIENT, Draft, members, old_docker
 from tests.images.builders import NOW, PLENTY, blobs, store_in
 from tests.images.tars import file as file_in_tar
 from tests.images.tars import tar
@@ -61,7 +61,8 @@ def engine() -> Engine:
 def intake(store: ImageStore, engine: Engine, tmp_path: Path) -> Intake:
     """Return an intake into the store."""
     bases = Bases(find=engine.find, export=engine.export)
-    return Intake(store, bases, tmp_path / "incoming", Platform("linux", "amd64"), lambda: NOW)
+    folder, platform = tmp_path / "incoming", Platform("linux", "amd64")
+    return Intake(store, bases, folder, platform, lambda: NOW, limits=PATIENT)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])

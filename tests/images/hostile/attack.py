@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from arena.images.image import DEFAULT_LIMITS, BotImage
+from arena.images.image import BotImage
 from tests.images.archives import BASE, BOT, Draft, docker_29, old_docker, write
 from tests.images.measured import Outcome
 from tests.images.tars import file, folder, tar
@@ -20,10 +18,6 @@ CANARY = Path(tempfile.gettempdir(), f"kaiten-canary-{os.getpid()}", "file")
 
 OUT = b"../" * 20 + os.fsencode(CANARY).lstrip(b"/")
 """A relative path to the canary that works from any folder."""
-
-PATIENT = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
-"""A busy host can't exceed this limit on elapsed time. The usual limit is tested in
-test_reader.py."""
 
 MOST_SECONDS = 10
 MOST_KIB = 256 * 1024

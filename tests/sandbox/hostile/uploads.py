@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
-from tests.images.archives import AMD64
+from tests.images.archives import AMD64, PATIENT
 from tests.images.hostile import ATTACKS
-from tests.images.hostile.attack import PATIENT, complaints
+from tests.images.hostile.attack import complaints
 from tests.images.measured import measure
 
 REFUSED: Final = "R"
