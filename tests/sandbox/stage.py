@@ -5,9 +5,11 @@ import os
 import shutil
 import socket
 import tempfile
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +23,7 @@ from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, Sandbox, SandboxSpec
 from tests.folders import short_folder
+from tests.patience import WAIT_SECONDS
 
 LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 
@@ -169,7 +172,7 @@ def listening(slot: int = 0) -> Iterator[tuple[Path, socket.socket]]:
         folder.chmod(0o711)
         path.chmod(0o600)
         os.chown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
-        server.settimeout(30)
+        server.settimeout(WAIT_SECONDS)
         yield folder, server
 
 
@@ -211,4 +214,45 @@ def run_source(
 ) -> tuple[Exit, str]:
     """Run a source to its end in a sandbox, and return how it ended and what it printed to stderr."""
     with launched(stage, source, slot=slot, limits=limits) as (sandbox, _):
-        return sandbox.wait(), sandbox.stderr()
+        return end_of(sandbox)
+
+
+def end_of(sandbox: Sandbox) -> tuple[Exit, str]:
+    """Wait until a sandbox ends, and return how it ended and all that it printed to stderr.
+
+    If this process or the engine stands still for 2 s, ``Sandbox.wait`` returns before all of it is read.
+    """
+    ended = sandbox.wait()
+    reader: threading.Thread = vars(sandbox)["_reader"]
+    reader.join(WAIT_SECONDS)
+    return ended, sandbox.stderr()
+
+
+@contextmanager
+def connected(
+    runtime: Runtime, stage: Stage, source: str, *deadlines: int
+) -> Iterator[tuple[Sandbox, socket.socket, SandboxSpec]]:
+    """Start a sandbox with a deadline, and yield it, its connection to its referee and its spec.
+
+    On a busy host it may reach its deadline before it has connected. Then the next deadline is tried.
+    """
+    *_, last = deadlines
+    for seconds in deadlines:
+        with listening() as (folder, server):
+            if seconds != last:
+                server.settimeout(2 * seconds)
+            spec = replace(spec_for(stage, source, folder), deadline_seconds=seconds)
+            sandbox = runtime.launch(spec)
+            try:
+                try:
+                    channel, _ = server.accept()
+                except TimeoutError:
+                    if seconds == last:
+                        raise
+                    continue
+                with channel:
+                    channel.settimeout(WAIT_SECONDS)
+                    yield sandbox, channel, spec
+                return
+            finally:
+                sandbox.remove()

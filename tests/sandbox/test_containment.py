@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.sandbox.docker.policy import slot_owner
-from tests.sandbox.stage import DockerStage, listening, run, spec_for
+from tests.sandbox.stage import DockerStage, end_of, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -176,8 +176,9 @@ def test_health_checks_and_users_of_the_image_are_ignored(container_stage: Docke
             state = container_stage.client.api.inspect_container(spec.name)
             assert "Health" not in state["State"]
             assert state["Config"]["StopSignal"] == "SIGKILL"
-            assert sandbox.wait().code == 0
-            assert sandbox.stderr() == str(slot_owner(0, os.geteuid(), os.getegid())[0])
+            ended, said = end_of(sandbox)
+            assert ended.code == 0
+            assert said == str(slot_owner(0, os.geteuid(), os.getegid())[0])
         finally:
             sandbox.remove()
 

@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from arena.sandbox.runtime import LaunchRefused, RuntimeFailure
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.sandbox.stage import ProcessStage, listening, run, spec_for
 
 LAUNCHER = """
@@ -47,13 +48,14 @@ def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage, *,
             env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         )
         channel, _ = server.accept()
-        channel.settimeout(30)
+        channel.settimeout(WAIT_SECONDS)
         with channel:
             launcher.send_signal(signal.SIGKILL)
             launcher.wait()
             assert channel.recv(1) == b""  # the bot has exited, which closed its end
     assert process_stage.runtime.sweep(process_stage.install) == 1
-    assert process_stage.leftovers() == []
+    # The process that ends a command may itself end a moment later.
+    wait_until(lambda: not process_stage.leftovers(), "the end of all processes")
 
 
 def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage) -> None:
@@ -63,7 +65,7 @@ def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage)
             spec = spec_for(process_stage, process_stage.source(CALL_AND_ECHO), folder)
             sandbox = pool.submit(process_stage.runtime.launch, spec).result()
         channel, _ = server.accept()
-        channel.settimeout(30)
+        channel.settimeout(WAIT_SECONDS)
         with channel:
             channel.sendall(b"?")
             assert channel.recv(1) == b"?"

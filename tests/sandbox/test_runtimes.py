@@ -3,13 +3,12 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 
 from arena.sandbox.runtime import LaunchRefused, Sandbox
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import ProcessStage, Stage, launched, listening, run, spec_for
+from tests.sandbox.stage import ProcessStage, Stage, connected, end_of, launched, listening, run, spec_for
 
 FOREVER = "import signal, sys; print('here', file=sys.stderr, flush=True); signal.pause()"
 
@@ -74,18 +73,11 @@ def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
 def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -> None:
     """The deadline also kills the bot's children. For containers see test_init.py."""
     stage = process_stage
-    with listening() as (folder, server):
-        spec = replace(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder), deadline_seconds=4)
-        sandbox = stage.runtime.launch(spec)
-        try:
-            channel, _ = server.accept()
-            with channel:
-                channel.settimeout(30)
-                assert channel.recv(1) == b""  # all processes that held the other end have ended
-            assert sandbox.wait().code == stage.deadline_code
-            assert "arena: ended by the hard deadline of 4 s" in sandbox.stderr()
-        finally:
-            sandbox.remove()
+    with connected(stage.runtime, stage, stage.source(WITH_GRANDCHILDREN), 4, 60) as (sandbox, channel, spec):
+        assert channel.recv(1) == b""  # all processes that held the other end have ended
+        ended, said = end_of(sandbox)
+        assert ended.code == stage.deadline_code
+        assert f"arena: ended by the hard deadline of {spec.deadline_seconds} s" in said
 
 
 def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
@@ -140,7 +132,8 @@ def test_parallel_launches_do_not_mix(stage: Stage) -> None:
             together.wait(WAIT_SECONDS)
             sandbox: Sandbox = stage.runtime.launch(spec_for(stage, sources[number], folder, slot=number))
             try:
-                return sandbox.wait().code, sandbox.stderr()
+                ended, said = end_of(sandbox)
+                return ended.code, said
             finally:
                 sandbox.remove()
 
