@@ -15,6 +15,7 @@ from arena.images.build.context import build_canary_image
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import Limits
 from arena.sandbox.canary import check
+from arena.sandbox.canary import judge as judging
 from arena.sandbox.canary.check import INSTALL, Canary, SlotOwner
 from arena.sandbox.canary.judge import judge
 from arena.sandbox.docker.engine import connect
@@ -50,6 +51,15 @@ def image(docker_client: docker.DockerClient, base_image: str) -> str:
     """Return the ID of the canary's image."""
     assert base_image
     return build_canary_image(docker_client)
+
+
+@pytest.fixture(autouse=True)
+def _more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give probes more time than the arena does, since other tests run meanwhile."""
+    monkeypatch.setattr(check, "_TIMEOUT_SECONDS", 90.0)
+    monkeypatch.setattr(check, "_DEADLINE_TIMEOUT_SECONDS", 30.0)
+    monkeypatch.setattr(check, "_STALE_SECONDS", 600)
+    monkeypatch.setattr(judging, "_DEADLINE_SLACK", 20.0)
 
 
 @pytest.fixture

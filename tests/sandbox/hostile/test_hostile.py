@@ -15,6 +15,7 @@ from tests.sandbox.hostile.uploads import UPLOADS
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.usefixtures("root"),
+    pytest.mark.timeout(1800),  # each attack waits until no other process plays one
 ]
 
 

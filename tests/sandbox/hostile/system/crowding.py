@@ -19,7 +19,9 @@ _MOST: Final = 160
 
 _BURNING_SECONDS: Final = 0.5
 _DAEMONS: Final = 3
-_DAEMON_SECONDS: Final = 30
+_DAEMON_SECONDS: Final = 500
+"""Longer than a match and the wait for what remains of it."""
+
 _DAEMON: Final = f"import time; time.sleep({_DAEMON_SECONDS})  # hostile-daemon"
 
 
