@@ -13,8 +13,9 @@ from arena.db.store import open_store
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.status import RefusedWorker
 from tests.cli.command import arena, environment
-from tests.db.builders import add_bot, add_matches
+from tests.db.builders import add_bot, add_matches, never_expire
 from tests.folders import short_folder
+from tests.patience import WAIT_SECONDS
 
 CLUSTER = {"ARENA_EXECUTOR": "dask://127.0.0.1:1", "ARENA_SANDBOX": "process"}
 
@@ -72,7 +73,7 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=WAIT_SECONDS,
     )
     assert done.returncode == 1
     assert "pip install 'kaiten-arena[cluster]'" in done.stderr
@@ -108,6 +109,7 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         store.leases.renew("here", ["s-0"])
         refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)
         store.leases.publish_workers("here", seen, [refused])
+        never_expire(database["ARENA_DATABASE_URL"])
         done = arena("workers", folder=tmp_path, text=b"", **database)
         rows = [line.split() for line in done.stdout.decode().splitlines()]
         assert rows[0] == ["worker", "host", "slots", "in", "use", "match", "since", "note"]

@@ -17,8 +17,9 @@ from arena.protocol.status import RefusedWorker
 from tests.cli.author import Author
 from tests.cli.test_bots_online import at_home, submit
 from tests.cli.test_imports import commands
-from tests.db.builders import START, add_bot, add_matches, present
+from tests.db.builders import START, add_bot, add_matches, never_expire, present
 from tests.db.test_submissions import CAUSE
+from tests.patience import WAIT_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +41,14 @@ def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
         status = WorkerStatus(name="one", host="h", seats=4, busy=2, doubted=False, usable=None)
         refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)
         store.leases.publish_workers("here", [status], [refused])
+        never_expire(f"sqlite:///{author.live.world.file}")
         yield author
 
 
 def api(ann: Author, path: str) -> Any:  # noqa: ANN401 - JSON
     """Return the API's response to ann with all scopes."""
     bearer = {"Authorization": f"Bearer {ann.live.token('ann', list(Scope))}"}
-    answer = httpx2.get(f"{ann.live.url}/api/v1{path}", headers=bearer)
+    answer = httpx2.get(f"{ann.live.url}/api/v1{path}", headers=bearer, timeout=WAIT_SECONDS)
     assert answer.status_code == 200, answer.text
     return answer.json()
 

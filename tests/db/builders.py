@@ -166,6 +166,11 @@ def run_sql(url: str, *statements: str) -> list[int]:
         return [connection.execute(text(statement)).rowcount for statement in statements]
 
 
+def never_expire(url: str) -> None:
+    """Keep published workers, which would be gone after 30 s: on a busy host a test may take longer."""
+    run_sql(url, "UPDATE worker SET leased_until = 1e12")
+
+
 def finished(
     claim: Claim, places: Sequence[Sequence[int]], *, minute: int = 1, faults: Sequence[int] | None = None
 ) -> FinishedMatch:
