@@ -1,6 +1,7 @@
 """Tests of the bots' base image: its content, and when it is built again."""
 
 import shutil
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,13 +109,18 @@ def write_bot(folder: Path, steps: str) -> Path:
 @pytest.mark.usefixtures("base_image")
 def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """The image runs the bot's file. Building it again returns the same id."""
-    folder = write_bot(tmp_path / "host-test-good", 'ENTRYPOINT ["python3", "/bot/bot.py"]')
-    image = build_bot_image(docker_client, folder)
+    # A name of its own, since other checkouts may run this test too.
+    name = f"host-test-{uuid.uuid4().hex[:8]}"
+    folder = write_bot(tmp_path / name, 'ENTRYPOINT ["python3", "/bot/bot.py"]')
+    # They may also build the base image.
+    with host_lock(f"{PYTHON.name}-image"):
+        image = build_bot_image(docker_client, folder)
+        again = build_bot_image(docker_client, folder)
     try:
+        assert again == image
         assert bytes(docker_client.containers.run(image, network_mode="none", remove=True)) == b"here\n"
-        assert build_bot_image(docker_client, folder) == image
     finally:
-        docker_client.images.remove("kaiten/bot-host-test-good")
+        docker_client.images.remove(f"kaiten/bot-{name}")
 
 
 @pytest.mark.usefixtures("base_image")

@@ -20,7 +20,6 @@ from arena.images.build.parent import Parents, ensure_parent
 pytestmark = pytest.mark.docker
 
 _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
-_NAME = "host-test-parent"
 
 
 def _sha256(content: bytes) -> str:
@@ -119,7 +118,11 @@ def registry() -> Iterator[Registry]:
 def parents(docker_client: docker.DockerClient, registry: Registry) -> Iterator[Parents]:
     """Yield a parent image from that registry, and remove from the engine what was pulled."""
     parents = Parents(
-        name=_NAME, official=registry.name, packages=("no-such-package",), official_arguments={"A": "1"}
+        # A name of its own, since other checkouts may run this test too.
+        name=f"host-test-{uuid.uuid4().hex[:8]}",
+        official=registry.name,
+        packages=("no-such-package",),
+        official_arguments={"A": "1"},
     )
     yield parents
     repository = registry.name.rpartition(":")[0]
