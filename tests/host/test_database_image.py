@@ -12,7 +12,7 @@ import pytest
 from docker.models.containers import Container
 
 from arena.images.build.server import build_database_image
-from tests.patience import wait_until
+from tests.patience import WAIT_SECONDS, wait_until
 
 pytestmark = pytest.mark.docker
 
@@ -77,7 +77,7 @@ def test_only_the_arena_and_its_site_can_connect(
         assert ask(database, ARENA, "kaiten", "CREATE TABLE kept AS SELECT 7 AS seven") == "SELECT 1"
         assert ask(database, STRANGER, "kaiten", "SELECT 1") == ""
         assert ask(database, SITE, "postgres", "SELECT 1") == ""
-        database.stop(timeout=60)
+        database.stop(timeout=WAIT_SECONDS)
         assert database.wait()["StatusCode"] == 0
     with running(docker_client, image, volume) as database:
         wait_until(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
@@ -89,7 +89,7 @@ def test_only_the_arena_and_its_site_can_connect(
         wait_until(lambda: database.exec_run(check).exit_code == 0, "its health")
         assert b"FATAL:  Peer" not in database.logs()
         database.exec_run([*check[:4], "kaiten", *check[5:]])
-        assert b"FATAL:  Peer" in database.logs()
+        wait_until(lambda: b"FATAL:  Peer" in database.logs(), "the log of a refused user")
 
 
 def test_a_first_start_that_was_killed_is_repeated(
