@@ -76,7 +76,8 @@ class Project:
 @pytest.fixture
 def project(docker_client: docker.DockerClient, compose_command: tuple[str, ...]) -> Iterator[Project]:
     """Yield the arena's project, with its own name and free ports, and remove it afterwards."""
-    [bridge] = docker_client.networks.get("bridge").attrs["IPAM"]["Config"]
+    # A bridge with IPv6 has a second subnet.
+    bridge, *_ = docker_client.networks.get("bridge").attrs["IPAM"]["Config"]
     gateway = bridge.get("Gateway") or next(ipaddress.ip_network(bridge["Subnet"]).hosts())
     project = Project(
         compose_command,
