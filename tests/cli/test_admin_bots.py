@@ -10,6 +10,7 @@ from arena.protocol.states import BotState
 from tests.cli.command import COMMAND, environment
 from tests.cli.operator import Operator
 from tests.kinds import BOTH
+from tests.patience import WAIT_SECONDS
 
 REFUSED = (
     (("bench", "yours", "--reason", "why"), "there is no bot called yours"),
@@ -111,7 +112,7 @@ def test_a_terminal_asks_to_confirm_a_disqualification(operator: Operator) -> No
         stdin=theirs,
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=WAIT_SECONDS,
     )
     os.close(ours)
     os.close(theirs)

@@ -15,6 +15,7 @@ from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.status import Host
 from tests.cli import forked
 from tests.cli.command import environment, worded
+from tests.patience import WAIT_SECONDS
 
 
 def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedProcess[str]":
@@ -23,7 +24,7 @@ def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedPr
     named = {f"ARENA_{name.upper()}": value for name, value in settings.items() if name.islower()}
     others = {name: value for name, value in settings.items() if not name.islower()}
     return worded(
-        forked.run(["doctor", *args], folder, clean | {"COLUMNS": "200"} | named | others, b"", 240)
+        forked.run(["doctor", *args], folder, clean | {"COLUMNS": "200"} | named | others, b"", WAIT_SECONDS)
     )
 
 

@@ -63,7 +63,7 @@ def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = 
         env=environment() | {"ARENA_DATA_DIR": str(folder)},
         capture_output=True,
         check=False,
-        timeout=240,
+        timeout=540,
     )
     assert done.returncode == 0, done.stderr
     codes, imported = json.loads(done.stderr.decode().splitlines()[-1])

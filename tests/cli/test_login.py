@@ -11,8 +11,8 @@ from arena.protocol.states import Scope
 from tests.cli.author import Author, drained, refused
 from tests.cli.command import COMMAND, environment
 from tests.client.live import answering
+from tests.patience import WAIT_SECONDS
 from tests.ports import silent_port
-from tests.web.site import START_SECONDS
 
 
 def test_a_token_is_tried_and_stored(author: Author) -> None:
@@ -48,7 +48,7 @@ def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
         seen += os.read(ours, 1000)
     os.write(ours, f"{token}\n".encode())
     text = seen.decode() + drained(ours)
-    assert process.wait(START_SECONDS) == 0
+    assert process.wait(WAIT_SECONDS) == 0
     assert f"create a token at {author.live.url}/account, with the read and submit scopes" in text
     assert "logged in" in text
     assert token not in text

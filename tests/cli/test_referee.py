@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli.forked import Started, started
+from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
 from .command import environment
@@ -30,7 +31,7 @@ def dial(address: str, source: str) -> int:
         env={**environment(), "ARENA_REFEREE": address},
         stderr=subprocess.DEVNULL,
         check=False,
-        timeout=60,
+        timeout=WAIT_SECONDS,
     )
     return done.returncode
 

@@ -218,7 +218,7 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
     with deaf() as (url, begun):
         author.redirect(url)
         with author.typing("submit", file.name) as typing:
-            assert begun.wait(60)
+            assert begun.wait(WAIT_SECONDS)
             said = interrupted(typing)
     assert (said.code, said.out, said.err) == (130, "", "arena: stopped; the arena has stored nothing\n")
 

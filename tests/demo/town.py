@@ -42,7 +42,7 @@ class Author:
 
     def run(self, *arguments: str, said: str = "") -> Ended:
         """Run a command to its end, with ``said`` on stdin."""
-        done = forked.run(arguments, Path.cwd(), self.environment, said.encode(), 300)
+        done = forked.run(arguments, Path.cwd(), self.environment, said.encode(), 540)
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def run_beside(self, *arguments: str) -> Ended:

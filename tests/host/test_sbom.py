@@ -12,6 +12,7 @@ import pytest
 
 from tests.images.archives import members
 from tests.images.tars import tar
+from tests.patience import WAIT_SECONDS
 
 _ROOT = Path(__file__).parents[2]
 _FILES = {
@@ -46,7 +47,7 @@ def run(folder: Path, *images: str, **variables: str) -> subprocess.CompletedPro
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=WAIT_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return done
