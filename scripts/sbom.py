@@ -33,6 +33,8 @@ from arena.protocol.languages import JAVASCRIPT, PYTHON
 _ROOT: Final = Path(__file__).parents[1]
 _IMAGES: Final = (PYTHON.base_image, JAVASCRIPT.base_image, SERVER_IMAGE, DATABASE_IMAGE)
 _EXTRAS: Final = ("cluster", "env")
+_ENGINE_SECONDS: Final = 300
+"""Timeout of a call of the engine, which may be slow on a busy host."""
 _PIN: Final = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?==(?P<version>[^\s;\\]+)")
 _HASH: Final = re.compile(r"--hash=sha256:(?P<hash>[0-9a-f]{64})")
 _DEBIAN: Final = re.compile(r"^var/lib/dpkg/status(?:\.d/[^/]+)?$")
@@ -138,7 +140,7 @@ def main(folder: Path, images: Iterable[str]) -> None:
     )
     write(folder / "kaiten-arena.cdx.json", root, wheels())
     try:
-        client = docker.from_env()
+        client = docker.from_env(timeout=_ENGINE_SECONDS)
         client.ping()
     except DockerException:
         print("SKIPPED SBOMs of images: no Docker engine is responding", file=sys.stderr)

@@ -32,6 +32,7 @@ from tests.copies import Copies
 from tests.engines import hasten
 from tests.folders import short_folder
 from tests.locks import host_lock
+from tests.patience import WAIT_SECONDS
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
@@ -168,7 +169,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
     """Yield a client of a Docker engine that answers."""
     reason = None
     try:
-        client = docker.from_env()
+        client = docker.from_env(timeout=WAIT_SECONDS)
         client.ping()
     except DockerException:
         reason = "no Docker engine answers"
