@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,10 +14,15 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
+from tests.patience import WAIT_SECONDS, wait_until
+
 _SETTINGS = (
     "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
     " -c autovacuum=off"  # so that query plans don't depend on when it runs
 )
+
+
+_WAIT = ("-w", "-t", str(WAIT_SECONDS))
 
 
 def find_programs() -> Path | None:
@@ -53,11 +58,11 @@ class Cluster:
         """Start the server with the existing data, and wait until it accepts connections."""
         options = f"{_SETTINGS} -c unix_socket_directories={self._folder}"
         log, data = str(self._folder / "log"), str(self._folder / "data")
-        self._call("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", options)
+        self._call("pg_ctl", "start", *_WAIT, "-D", data, "-l", log, "-o", options)
 
     def crash(self) -> None:
         """Stop the server like a crash: connections are cut, and nothing is cleaned up."""
-        self._call("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self._folder / "data"))
+        self._call("pg_ctl", "stop", *_WAIT, "-m", "immediate", "-D", str(self._folder / "data"))
 
     def address(self, database: str, scheme: str = "postgresql") -> str:
         """Return the URL of one of the cluster's databases."""
@@ -80,14 +85,27 @@ class Cluster:
         """Copy a database to which nobody is connected, and return the copy's name."""
         name = f"kaiten_{uuid.uuid4().hex}"
         words = "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY"
-        with self.administered() as connection:
-            connection.execute(sql.SQL(words).format(sql.Identifier(name), sql.Identifier(template)))
+        self._execute(sql.SQL(words).format(sql.Identifier(name), sql.Identifier(template)))
         return name
 
     def drop(self, name: str) -> None:
         """Drop a database, even if someone is connected to it."""
+        self._execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def _execute(self, statement: sql.Composed) -> None:
+        """Execute a statement that needs a database without sessions.
+
+        The server waits 5 s for the end of sessions that were closed or are terminated.
+        """
+
+        def is_done() -> bool:
+            with suppress(psycopg.errors.ObjectInUse):
+                connection.execute(statement)
+                return True
+            return False
+
         with self.administered() as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+            wait_until(is_done, "the end of a database's sessions")
 
     def remove(self) -> None:
         """Stop the server if it runs, and delete the cluster."""
