@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,8 +110,11 @@ def program(place: Place, *words: str, **more: str) -> Iterator[subprocess.Popen
 
 def children() -> set[int]:
     """Return this process's children."""
-    tasks = Path("/proc/self/task").iterdir()
-    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # the thread has ended
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found
 
 
 def processes_of(place: Place) -> list[str]:

@@ -5,7 +5,7 @@ import re
 import signal
 import socket
 import urllib.request
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
@@ -46,13 +46,19 @@ def test_a_round_is_interrupted(place: Place) -> None:
     `make demo` starts it. Without an engine it warns that nothing is isolated.
     """
     with program(place, "scripts/demo", ONCE="1") as demo:
-        wait_until(lambda: bool(list(place.sockets.glob("*/*"))), "a match")
+        wait_until(lambda: _has_sockets(place), "a match")
         demo.send_signal(signal.SIGINT)
         _, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 130, said
     assert "NOTHING IS ISOLATED" in said
     assert "run the same command again to resume" in said
     assert processes_of(place) == []
+
+
+def _has_sockets(place: Place) -> bool:
+    with suppress(FileNotFoundError):  # a match has ended; glob ignores that only from Python 3.12 on
+        return any(place.sockets.glob("*/*"))
+    return False
 
 
 def test_the_site_is_served_while_games_are_played(place_with: With) -> None:

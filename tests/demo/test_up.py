@@ -17,7 +17,7 @@ PROCESS = {"ARENA_SANDBOX": "process"}
 
 def matches(place: Place, condition: str) -> int:
     """Count matches; 0 if their table doesn't exist yet."""
-    with closing(sqlite3.connect(place.data / "arena.sqlite3")) as database:
+    with closing(sqlite3.connect(place.data / "arena.sqlite3", timeout=WAIT_SECONDS)) as database:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'match'").fetchone():
             return 0
         (count,) = database.execute(f"SELECT count(*) FROM match WHERE {condition}").fetchone()  # noqa: S608 - a test's
