@@ -13,7 +13,7 @@ from typing import Final
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _POLL_SECONDS: Final = 0.02
-_LONGEST_POLL_SECONDS: Final = 0.1
+LONGEST_POLL_SECONDS: Final = 0.1
 _BURY_SECONDS: Final = 0.5
 
 Popen = subprocess.Popen[bytes]
@@ -154,5 +154,5 @@ def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> floa
             bury()
             buried = now
         time.sleep(pause)
-        pause = min(1.1 * pause, _LONGEST_POLL_SECONDS)
+        pause = min(1.1 * pause, LONGEST_POLL_SECONDS)
     return time.monotonic() - begun
