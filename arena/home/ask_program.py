@@ -8,16 +8,16 @@ import asyncio
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from arena.home.bots import HomeBot
 from arena.home.solving import Solution, refusal
 from arena.home.workers import BotUnloadable, end_of
-from arena.platform.cpu_time import OwnRunDelay
+from arena.platform.cpu_time import HostDelayMeter, OwnRunDelay
 from arena.play.referee.clock import RefereeClock
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.player import DecisionRequested, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
@@ -31,6 +31,10 @@ from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, RuntimeFailure, Sa
 
 _DAY_SECONDS: Final = 86_400
 _LEAVE_SECONDS: Final = 2.0
+_MIN_WAIT_SECONDS: Final = 0.05
+"""Shorter waits of a bot for a processor don't prolong its time."""
+
+T = TypeVar("T")
 
 
 class GameToAsk(NamedTuple):
@@ -112,14 +116,15 @@ async def _ask_program(
             stack.push_async_callback(player.close)  # for errors before the bot is running
             await player.open(0, queue)
             sandbox = stack.enter_context(_running_sandbox(bot, folder))
+            meter = HostDelayMeter(sandbox.cpu)
             ending = asyncio.create_task(_watch(sandbox, queue))
             try:
-                hello = await _wait_for_hello(bot, sandbox, queue, clock)
+                hello = await _wait_for_hello(bot, sandbox, queue, clock, meter)
                 lost = await _ask_all(games, player, queue, clock, on_reply)
             finally:
                 await player.close()
                 # After MatchEnd, the bot gets a moment to exit.
-                left, _ = await asyncio.wait([ending], timeout=_LEAVE_SECONDS)
+                left = await _ends(ending, meter)
                 await asyncio.to_thread(sandbox.remove)
                 code = await ending
             return ProgramRun(
@@ -166,10 +171,45 @@ class _MessageQueue:
         return message
 
 
-async def _wait_for_hello(bot: HomeBot, sandbox: Sandbox, queue: _MessageQueue, clock: Clock) -> Hello:
+async def _patiently(wait: Callable[[float], Awaitable[T]], seconds: float, meter: HostDelayMeter) -> T:
+    """Await ``wait(seconds)``, without counting the time during which the host kept the bot waiting.
+
+    On a busy host, a bot that starts or exits may wait many seconds for a processor; so may this process.
+    """
+    own_waits = OwnRunDelay()
+    meter.sample()
+    began, own, waited, left = time.monotonic(), own_waits(), 0.0, seconds
+    while True:
+        try:
+            return await wait(left)
+        except TimeoutError:
+            waited += meter.sample().waited
+            left = seconds + max(waited, own_waits() - own) - (time.monotonic() - began)
+            if meter.is_waiting():
+                left = max(left, _MIN_WAIT_SECONDS)
+            if left < _MIN_WAIT_SECONDS:
+                raise
+
+
+async def _ends(ending: "asyncio.Task[int | None]", meter: HostDelayMeter) -> bool:
+    """Wait a moment for the end of the bot, and return whether it has ended."""
+
+    async def wait(seconds: float) -> None:
+        await asyncio.wait([ending], timeout=seconds)
+        if not ending.done():
+            raise TimeoutError
+
+    with suppress(TimeoutError):
+        await _patiently(wait, _LEAVE_SECONDS, meter)
+    return ending.done()
+
+
+async def _wait_for_hello(
+    bot: HomeBot, sandbox: Sandbox, queue: _MessageQueue, clock: Clock, meter: HostDelayMeter
+) -> Hello:
     seconds = clock.start_millis / 1000
     try:
-        message = await queue.next(seconds)
+        message = await _patiently(queue.next, seconds, meter)
     except TimeoutError:
         message = Lost(Fault.ABSENT, f"no valid Hello within {seconds:g} s of its start")
     if isinstance(message, Hello):
