@@ -128,7 +128,9 @@ def test_a_good_bot_qualifies(home: Home, kind: str) -> None:
     verdict, titles, *games, size = done.stdout.splitlines()
     assert verdict == "it qualifies"
     assert titles.split()[:4] == ["game", "players", "seat", "place"]
-    assert [line.split()[:3] for line in games] == [["1", "2", "0"], ["2", "3", "1"], ["3", "5", "4"]]
+    # A game that a busy host delayed is repeated, with the same number.
+    shown = dict.fromkeys(tuple(line.split()[:3]) for line in games)
+    assert list(shown) == [("1", "2", "0"), ("2", "3", "1"), ("3", "5", "4")]
     assert re.fullmatch(r"image size: \d+\.\d MiB \(limit 512 MiB\)", size)
     told = re.sub(r"arena: +\d+\.\d s  ", "", done.stderr)
     assert "but without testing the sandbox (see `arena doctor`)" in told
@@ -193,7 +195,10 @@ def test_the_next_check_removes_what_a_killed_one_left(home: Home) -> None:
     large = home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1))
     with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
         killed = home.plays()
+        # Stopped, since on a busy host its game would be over before the other check.
+        process.interrupt(signal.SIGSTOP)
         running = set(home.containers(killed))
+        assert running
         other = home.check(large)
         assert (other.returncode, other.stdout) == (1, "")
         assert "the limit for a source file is 1 MiB" in other.stderr

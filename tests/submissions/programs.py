@@ -36,8 +36,8 @@ def program(body: str = "pass", before: str = "") -> str:
 
 CRASHES = program('if asked == 4: raise RuntimeError("I can not go on")')
 SLOW = program("import time; time.sleep(60)")
-DAWDLES = program("import time; time.sleep(5)")
-"""A bot that is never late, but takes minutes for its first game."""
+DAWDLES = program("import time; time.sleep(1.2)")
+"""A bot that is never late, but takes half a minute for its first game."""
 NETWORK = program(before='import urllib.request; urllib.request.urlopen("http://weights.example/model.bin")')
 HUNGRY = program("if asked == 3: kept = [bytes([n]) * 2**20 for n in range(255) for _ in range(4)]")
 CHEATS = program("if asked == 2: return Move((Card.SOY_SAUCE,))")
