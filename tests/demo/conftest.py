@@ -12,6 +12,7 @@ from docker.models.containers import Container
 from arena.play.botfiles import FILE, bot_names
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.demo.running import Place
+from tests.submissions.opened import submitted_images
 
 
 @pytest.fixture
@@ -21,6 +22,9 @@ def place(tmp_path: Path, run_dir: Path) -> Place:
 
 
 With = Callable[..., Place]
+
+_UNFINISHED = shutil.ignore_patterns("*.pyc.*")
+"""Bytecode that another process is writing; it gets its final name at any moment."""
 
 
 @pytest.fixture
@@ -33,7 +37,7 @@ def place_with(place: Place, tmp_path: Path) -> With:
     def made(*bots: str) -> Place:
         target = tmp_path / "checkout"
         for folder in ("arena", "bots", "docs", "proto", "web"):
-            shutil.copytree(place.checkout / folder, target / folder)
+            shutil.copytree(place.checkout / folder, target / folder, ignore=_UNFINISHED)
         shutil.copy(place.checkout / "pyproject.toml", target)
         for name in {*bot_names(target / "bots")} - {*bots}:
             (target / "bots" / name / FILE).unlink()
@@ -64,8 +68,7 @@ def containers_of(client: docker.DockerClient, place: Place) -> list[Container]:
 
 def loaded(client: docker.DockerClient, place: Place) -> list[str]:
     """Return the names of a place's images in the engine."""
-    images = client.images.list(name=f"kaiten/submitted-{place.install}") if place.install else []
-    return [tag for image in images for tag in image.tags]
+    return submitted_images(client, place.install) if place.install else []
 
 
 @pytest.fixture

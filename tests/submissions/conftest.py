@@ -8,7 +8,7 @@ import pytest
 
 from arena.platform.settings import Settings
 from arena.sandbox.runtime import INSTALL_LABEL
-from tests.submissions.opened import settings_in
+from tests.submissions.opened import settings_in, submitted_images
 
 
 @pytest.fixture
@@ -22,7 +22,6 @@ def settings(tmp_path: Path, run_dir: Path, docker_client: docker.DockerClient) 
     )
     for container in left:
         container.remove(force=True)
-    for image in docker_client.images.list(name=f"kaiten/submitted-{install}"):
-        for tag in image.tags:
-            docker_client.images.remove(tag, force=True)
+    for tag in submitted_images(docker_client, install):
+        docker_client.images.remove(tag, force=True)
     assert not left

@@ -4,12 +4,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import docker
 
 from arena.app.arena import Arena, open_arena
 from arena.db.store import Store
 from arena.images.build.context import build_bot_image
+from arena.ladder.qualification import Played, standing
 from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
@@ -44,6 +46,27 @@ def send(
         for start in range(0, len(content), 2**20):
             incoming.write(content[start : start + 2**20])
         return incoming.finish().id
+
+
+def counted_games(store: Store, submission: str) -> tuple[Played, ...]:
+    """Return a submission's finished games, without those that are repeated because the host was busy."""
+    played = [
+        Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)
+        for game in store.submissions.games(submission)
+        if game.report is not None and game.record is not None
+    ]
+    return standing(played).games
+
+
+def submitted_images(client: docker.DockerClient, install: str) -> list[str]:
+    """Return the names of an installation's submitted images in the engine.
+
+    Equal bots have equal images, so an image may also have names of other installations.
+    """
+    repository = f"kaiten/submitted-{install}"
+    found: Any = client.api.images(name=repository)
+    names = {tag for image in found for tag in image["RepoTags"] or ()}
+    return sorted(name for name in names if name.partition(":")[0] == repository)
 
 
 def refill_of(arena: Arena) -> Callable[[], bool]:

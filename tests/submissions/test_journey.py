@@ -19,7 +19,7 @@ from arena.scheduler.settling import AttemptFailed, MatchEvent
 from tests.images.archives import Draft, docker_25
 from tests.soak import SOAK
 from tests.submissions import programs
-from tests.submissions.opened import HOUSE, opened, refill_of, send
+from tests.submissions.opened import HOUSE, counted_games, opened, refill_of, send
 
 pytestmark = pytest.mark.docker
 
@@ -177,8 +177,9 @@ def test_valid_bots_play_and_others_are_rejected_with_the_cause(
     assert causes["nothing"].request is causes["network"].request is None
     for bot in good:
         assert (over[bot].stage, over[bot].version, over[bot].note) == (Stage.ACTIVE, 1, f"this is {bot}")
+        counted = counted_games(arena.store, over[bot].id)
+        assert [(game.rules.players, game.seat) for game in counted] == [(2, 0), (3, 1), (5, 4)]
         games = arena.store.submissions.games(over[bot].id)
-        assert [(game.rules.players, game.seat) for game in games] == [(2, 0), (3, 1), (5, 4)]
         assert arena.store.submissions.replay(over[bot].id, games[0].game or "") is not None
     # Rejected submissions aren't on the leaderboard, no file is left, and a rebuild changes no rating.
     assert {line.bot for line in arena.store.ratings.standings()} == {*HOUSE, *good}
