@@ -316,9 +316,10 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
     """This happens if the site says that a retry helps: here an address sends its maximum number of files."""
     author.log_in("ann")
     site = urlsplit(author.live.url)
+    # Each account sends one file at a time. The site waits only 30 s for more of a file.
+    tokens = [author.live.token(f"eve{number}") for number in range(MAX_PER_ADDRESS)]
     with ExitStack() as senders:
-        for number in range(MAX_PER_ADDRESS):
-            token = author.live.token(f"eve{number}")  # each account sends one file at a time
+        for number, token in enumerate(tokens):
             sender = senders.enter_context(socket.create_connection((site.hostname, site.port)))
             path = f"/api/v1/bots/slow{number}/submissions?kind=python"
             sender.sendall(

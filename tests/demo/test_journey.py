@@ -185,7 +185,7 @@ def _has_sent(author: Author, number: int) -> bool:
 
 def _game_is_shown_to_all(address: str) -> None:
     """Check that a visitor without an account finds the game, played in containers, and its replay."""
-    with httpx2.Client(base_url=address, timeout=60) as stranger:
+    with httpx2.Client(base_url=address, timeout=WAIT_SECONDS) as stranger:
         [game] = stranger.get("/api/v1/games", params={"bot": "image", "limit": "1"}).json()["games"]
         page = stranger.get(f"/games/{game['game']}").text
         assert "docker/" in page

@@ -41,7 +41,10 @@ def test_coordinator_site_and_commands_share_one_database(place_with: With, post
     with (
         started(place, "coordinator", **settings) as arena,
         opened(place.data, **settings) as site,
-        httpx2.Client(base_url=site.url, timeout=60) as client,
+        # It keeps no connections, since the site closes idle ones, perhaps just when a request comes.
+        httpx2.Client(
+            base_url=site.url, timeout=WAIT_SECONDS, limits=httpx2.Limits(max_keepalive_connections=0)
+        ) as client,
     ):
 
         def shown() -> list[dict[str, object]]:

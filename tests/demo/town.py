@@ -81,7 +81,7 @@ def town(place: Place) -> Iterator[str]:
 
 def _knows_its_host(address: str) -> bool:
     """Return whether the canary has finished; until then the site accepts no bots."""
-    status: dict[str, object] = httpx2.get(f"{address}/api/v1/status", timeout=60).json()
+    status: dict[str, object] = httpx2.get(f"{address}/api/v1/status", timeout=WAIT_SECONDS).json()
     return bool(status["hosts"])
 
 
@@ -109,7 +109,11 @@ def site(place: Place) -> Iterator[str]:
 @contextmanager
 def registered(address: str, name: str, home: Path) -> Iterator[Author]:
     """Register as a browser does, create a token there, and log in with it on the command line."""
-    with httpx2.Client(base_url=address, headers={"Origin": address}, timeout=60) as browser:
+    # It keeps no connections, since the site closes idle ones, perhaps just when a request comes.
+    limits = httpx2.Limits(max_keepalive_connections=0)
+    with httpx2.Client(
+        base_url=address, headers={"Origin": address}, timeout=WAIT_SECONDS, limits=limits
+    ) as browser:
         answer = browser.post("/register", data={"name": name, "password": PASSWORD})
         assert answer.status_code == 303, answer.text
         made = browser.post(
