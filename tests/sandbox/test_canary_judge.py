@@ -324,19 +324,18 @@ def test_the_last_readable_line_counts() -> None:
     assert last_observations("canary nothing\nTraceback") is None
 
 
-def test_a_share_is_the_use_between_two_moments() -> None:
-    """Shares are measured by the engine's clock, whose times have nine decimals or none."""
+def test_a_share_is_the_use_between_two_readings() -> None:
+    """An ended container has no figures, or zeros."""
 
-    def usage(read: str, nanos: int, periods: int) -> dict[str, Any]:
+    def usage(nanos: int, periods: int) -> dict[str, Any]:
         stats = {"cpu_usage": {"total_usage": nanos}, "throttling_data": {"throttled_periods": periods}}
-        return {"read": read, "cpu_stats": stats}
+        return {"cpu_stats": stats}
 
-    before = usage("2026-03-01T10:00:00Z", 1_000_000_000, 3)
-    after = usage("2026-03-01T10:00:02.000000001Z", 1_800_000_000, 8)
-    assert share_between(before, after) == Share(cores=0.4, throttled=5)
-    for ended in (before, {"read": "0001-01-01T00:00:00Z", "cpu_stats": {"cpu_usage": {"total_usage": 0}}}):
+    before = usage(1_000_000_000, 3)
+    assert share_between(before, usage(1_800_000_000, 8), 2.0) == Share(cores=0.4, throttled=5)
+    for ended in (usage(0, 0), {"cpu_stats": {"cpu_usage": {"total_usage": 1_800_000_000}}}):
         with pytest.raises(ValueError, match="has ended"):
-            share_between(before, ended)
+            share_between(before, ended, 2.0)
 
 
 def test_a_lifetime_is_measured_by_the_engine() -> None:

@@ -33,19 +33,20 @@ if TYPE_CHECKING:
 _NANO: Final = 1e9
 
 
-def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
-    """Return a container's share of the processor between two readings of its usage.
+def share_between(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Share:
+    """Return a container's share of the processor between two readings of its usage, ``seconds`` apart.
 
     Raises ValueError if the container has ended, because its usage is then incomplete.
     """
     try:
-        seconds = _seconds(before["read"], after["read"])
         then, now = before["cpu_stats"], after["cpu_stats"]
         used = now["cpu_usage"]["total_usage"] - then["cpu_usage"]["total_usage"]
         throttled = now["throttling_data"]["throttled_periods"] - then["throttling_data"]["throttled_periods"]
-        return Share(cores=used / _NANO / seconds, throttled=throttled)
-    except (KeyError, ZeroDivisionError) as error:
-        raise ValueError("a container that has ended has no usage figures") from error
+    except KeyError:
+        used, throttled = -1, 0
+    if used < 0:
+        raise ValueError("a container that has ended has no usage figures")
+    return Share(cores=used / _NANO / seconds, throttled=throttled)
 
 
 def run_seconds(state: dict[str, Any]) -> float:
@@ -230,11 +231,14 @@ class Canary:
         found = self._inspect(name)
         shared_limit = self._group.check(found["Id"])
         disk_rate = self._disk_rate(found)
+        # The engine stamps a reading some time after it is made. On a busy host, the stamps could be closer
+        # to each other than the readings, and the share too large.
+        begun = time.monotonic()
         before = self._usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
             with suppress(ValueError):  # the container has ended
-                share = share_between(before, self._usage(name))
+                share = share_between(before, self._usage(name), time.monotonic() - begun)
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough
         unmeasured = unmeasured_reason(sandbox.cpu)
