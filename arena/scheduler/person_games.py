@@ -15,7 +15,7 @@ from arena.db.errors import StoreError
 from arena.db.person_games import ChosenMove, PersonGame, PersonGames
 from arena.ladder.settings import LadderSettings
 from arena.platform.periodic import PeriodicTask
-from arena.play.launcher import LauncherError
+from arena.play.launcher import LauncherError, LauncherStopped
 from arena.play.launcher.launcher import Launcher, PersonChannel
 from arena.play.launcher.slots import FULL_TABLE
 from arena.play.replay.document import Seat, build
@@ -41,6 +41,7 @@ _POLLS_PER_CHECK_WHILE_IDLE: Final = 5
 
 _NO_TABLES: Final = "the arena's host has too little memory for people's games"
 _FAILED: Final = "the arena failed"
+_STOPPED: Final = "the arena was stopped"
 
 _log = structlog.get_logger()
 
@@ -78,6 +79,7 @@ class PersonTables:
         self._has_tables = bool(tables)
         self._lock = threading.Lock()
         self._seated: dict[str, _SeatedPerson] = {}
+        self._failed: dict[str, str] = {}  # reasons for failures that aren't stored yet, by the game's id
         self._polls = count()
         self._old_games_ended = False
 
@@ -93,7 +95,10 @@ class PersonTables:
             self._games.end_abandoned(self._now - timedelta(seconds=SILENCE_SECONDS), self._now)
         playing = self._games.playing()
         with self._lock:
-            seated = dict(self._seated)
+            seated, failed = dict(self._seated), dict(self._failed)
+        for id_, trouble in failed.items():
+            self._games.fail(id_, trouble, self._now)
+            del self._failed[id_]
         for id_, person in seated.items():
             if id_ not in playing:
                 person.leave()
@@ -110,10 +115,10 @@ class PersonTables:
     def close(self) -> None:
         """End the games in progress."""
         with self._lock:
-            seated = dict(self._seated)
+            seated, failed = dict(self._seated), dict(self._failed)
         try:
-            for id_ in seated:
-                self._games.fail(id_, "the arena was stopped", self._now)
+            for id_, trouble in (failed | dict.fromkeys(seated, _STOPPED)).items():
+                self._games.fail(id_, trouble, self._now)
         except StoreError as error:  # the next coordinator ends them
             _log.warning("person's games not closed", error=str(error))
         finally:
@@ -126,34 +131,38 @@ class PersonTables:
         return self._entropy.now()
 
     def _play(self, game: PersonGame, table: int, person: "_SeatedPerson") -> None:
-        try:
-            with structlog.contextvars.bound_contextvars(person_game=game.number):
-                self._play_at(game, table, person)
-        finally:
-            with self._lock:
-                del self._seated[game.id]
-                self._free_tables.append(table)
+        with structlog.contextvars.bound_contextvars(person_game=game.number):
+            trouble = self._play_at(game, table, person)
+        with self._lock:
+            if trouble is not None:
+                self._failed[game.id] = trouble
+            del self._seated[game.id]
+            self._free_tables.append(table)
 
-    def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> None:
+    def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> str | None:
+        """Play a game and store its replay. Return the reason if that fails, and otherwise None."""
         try:
             if (reason := self._unplayable_reason(game)) is not None:
-                self._games.fail(game.id, reason, self._now)
-                return
+                return reason
             spec = self._spec(game)
             first = self._first_slot + table * FULL_TABLE
             slots = tuple(range(first, first + game.rules.players))
             record = self._launcher.play(encode(spec), slots, person=person)
             self._games.finish(game.id, _replay(game, spec, decode(record, MatchRecord)), self._now)
-            _log.info("person's game played")
+        except LauncherStopped:
+            return _STOPPED
         except (LauncherError, RecordRefused) as error:
             if not person.left:
                 _log.warning("person's game failed", error=str(error))
-                self._games.fail(game.id, _FAILED, self._now)
+            return _FAILED
         except StoreError as error:
             _log.warning("person's game not stored", error=str(error))
+            return _FAILED
         except Exception:  # noqa: BLE001 - the thread has no caller to handle it
             _log.exception("person's game failed")
-            self._games.fail(game.id, _FAILED, self._now)
+            return _FAILED
+        _log.info("person's game played")
+        return None
 
     def _unplayable_reason(self, game: PersonGame) -> str | None:
         for opponent in game.opponents:

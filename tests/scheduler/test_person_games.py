@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from arena.db.errors import QuotaReached
+from arena.db.errors import DatabaseUnavailable, QuotaReached
 from arena.db.person_games import MAX_WAITING, ChosenMove, NewPersonGame, PersonGame
 from arena.db.store import Store
 from arena.play.botfiles import samples
@@ -59,14 +59,18 @@ def asked_for(store: Store, id_: str, rules: Rules, *bots: str, seat: int = 0, v
 
 @contextmanager
 def host(
-    store: Store, run_dir: Path, *, tables: int = 1, clock: Clock | None = None
+    store: Store,
+    run_dir: Path,
+    *,
+    tables: int = 1,
+    clock: Clock | None = None,
+    launcher: Launcher | None = None,
 ) -> Iterator[PersonTables]:
     """Yield running tables for people's games."""
     settings = store.ladder.settings()
-    launcher = Launcher(ProcessRuntime(), "test", run_dir)
     made = PersonTables(
         store.person_games,
-        launcher,
+        launcher or Launcher(ProcessRuntime(), "test", run_dir),
         replace(entropy(), now=lambda: datetime.now(UTC)),
         Gate(),
         tables=tables,
@@ -267,6 +271,43 @@ def test_a_game_that_can_not_be_played_says_why(store: Store, run_dir: Path) -> 
         "strange can't play: this arena currently runs only house bots",
         "gone@1 can't play: its image was removed",
     ]
+
+
+@pytest.mark.parametrize("method", ["ask", "finish"])
+def test_a_game_that_can_not_be_stored_fails(
+    store: Store, run_dir: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """The game ends once the database is available again, although the person is still present."""
+    id_ = asked_for(store, "g", Rules(players=2), "greedy")
+    available, tried = threading.Event(), threading.Event()
+
+    def unavailable(*_: object) -> None:
+        tried.set()
+        raise DatabaseUnavailable("the database can't be reached")
+
+    fail = store.person_games.fail
+    monkeypatch.setattr(store.person_games, method, unavailable)
+    monkeypatch.setattr(
+        store.person_games, "fail", lambda *given: fail(*given) if available.is_set() else unavailable()
+    )
+    with host(store, run_dir):
+        if method == "finish":
+            threading.Thread(target=play, args=(store, id_, first)).start()
+        wait_until(lambda: tried.is_set() and not list(run_dir.glob("*/*")), "the end of the match")
+        available.set()
+        game = until(store, id_, lambda game: game.ended is not None)
+    assert (game.state, game.trouble) == (PersonGameState.FAILED, "the arena failed")
+
+
+def test_a_stop_says_so_even_if_it_aborts_the_match_first(store: Store, run_dir: Path) -> None:
+    """A coordinator stops its launcher before it closes people's tables."""
+    id_ = asked_for(store, "g", Rules(players=2), "greedy")
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    with host(store, run_dir, launcher=launcher):
+        until(store, id_, is_asked)
+        launcher.stop()
+        game = until(store, id_, lambda game: game.ended is not None)
+    assert game.trouble == "the arena was stopped"
 
 
 def test_a_stop_ends_games_in_progress(store: Store, run_dir: Path) -> None:
