@@ -56,7 +56,8 @@ class SeatSockets:
         Only the referee can enter its own folder, which isn't mounted into any container.
         """
         for folder in self.folders:
-            folder.mkdir(parents=True, mode=0o711)
+            folder.mkdir(parents=True)
+            folder.chmod(0o711)  # despite the umask, because the bot runs as another user
         self.referee_folder.mkdir(mode=0o700)
         if self.referee_uid is not None:
             os.chown(self.referee_folder, self.referee_uid, self.referee_uid)

@@ -29,6 +29,17 @@ def test_sockets_fit_below_a_folder_of_the_maximum_length_and_not_a_longer_one(r
                             made.bind(str(path))
 
 
+def test_bots_can_enter_their_folders_whatever_the_umask(run_dir: Path) -> None:
+    """If the arena is root, they run as other users. Nobody but the referee can enter its folder."""
+    before = os.umask(0o077)
+    try:
+        with seat_sockets(run_dir, (0, 1)) as sockets:
+            folders = (sockets.folders[0].parent, *sockets.folders, sockets.referee_folder)
+            assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o711, 0o711, 0o711, 0o700]
+    finally:
+        os.umask(before)
+
+
 def test_an_error_during_the_match_does_not_blame_the_folders(run_dir: Path) -> None:
     """Only errors while the folders are created are reported as such."""
     with pytest.raises(BrokenPipeError), seat_sockets(run_dir, (0,)):
