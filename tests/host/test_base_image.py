@@ -108,17 +108,22 @@ def write_bot(folder: Path, steps: str) -> Path:
 
 @pytest.mark.usefixtures("base_image")
 def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The image runs the bot's file. Building it again returns the same id."""
+    """The image runs the bot's file. Building it again returns the same id.
+
+    Any user can read the image's files, even if others can't read the folder.
+    """
     # A name of its own, since other checkouts may run this test too.
     name = f"host-test-{uuid.uuid4().hex[:8]}"
     folder = write_bot(tmp_path / name, 'ENTRYPOINT ["python3", "/bot/bot.py"]')
+    (folder / "bot.py").chmod(0o600)
     # They may also build the base image.
     with host_lock(f"{PYTHON.name}-image"):
         image = build_bot_image(docker_client, folder)
         again = build_bot_image(docker_client, folder)
     try:
         assert again == image
-        assert bytes(docker_client.containers.run(image, network_mode="none", remove=True)) == b"here\n"
+        said = docker_client.containers.run(image, network_mode="none", user="64000:64000", remove=True)
+        assert bytes(said) == b"here\n"
     finally:
         docker_client.images.remove(f"kaiten/bot-{name}")
 

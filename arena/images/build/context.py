@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import docker
@@ -44,29 +45,50 @@ def build(
     Raises ImageError if the build failed. The error contains the end of the build's output.
     """
     output: list[str] = []
-    try:
-        for message in client.api.build(
-            path=str(folder),
-            tag=tag,
-            labels=dict(labels),
-            buildargs=dict(arguments),
-            network_mode="none",
-            pull=False,
-            rm=True,
-            forcerm=True,
-            use_config_proxy=False,
-            timeout=_SILENCE_SECONDS,
-            decode=True,
-        ):
-            output.append(message.get("stream", ""))
-            if "error" in message:
-                tail = "".join(output).splitlines()[-_TAIL_LINES:]
-                raise ImageError(
-                    "\n".join([f"{folder}: {message['error'].strip()}; the build's output:", *tail])
-                )
-        return str(client.images.get(tag).id)
-    except (DockerException, RequestException) as error:
-        raise ImageError(f"{folder}: the Docker engine could not build it: {error}") from error
+    with _readable_copy(folder) as context:
+        try:
+            for message in client.api.build(
+                path=str(context),
+                tag=tag,
+                labels=dict(labels),
+                buildargs=dict(arguments),
+                network_mode="none",
+                pull=False,
+                rm=True,
+                forcerm=True,
+                use_config_proxy=False,
+                timeout=_SILENCE_SECONDS,
+                decode=True,
+            ):
+                output.append(message.get("stream", ""))
+                if "error" in message:
+                    tail = "".join(output).splitlines()[-_TAIL_LINES:]
+                    raise ImageError(
+                        "\n".join([f"{folder}: {message['error'].strip()}; the build's output:", *tail])
+                    )
+            return str(client.images.get(tag).id)
+        except (DockerException, RequestException) as error:
+            raise ImageError(f"{folder}: the Docker engine could not build it: {error}") from error
+
+
+@contextmanager
+def _readable_copy(folder: Path) -> Iterator[Path]:
+    """Copy a folder so that every user can read it, as with `chmod -R a+rX`. Raises ImageError.
+
+    With a strict umask, only this user can read new files, such as those of a checkout. Images keep the
+    files' modes, but their programs run as other users.
+    """
+    with tempfile.TemporaryDirectory(prefix="kaiten-context-") as name:
+        context = Path(name, "context")
+        try:
+            shutil.copytree(folder, context, symlinks=True)
+            for path in (context, *context.rglob("*")):
+                if not path.is_symlink():
+                    mode = path.stat().st_mode
+                    path.chmod(mode | (0o555 if path.is_dir() or mode & 0o111 else 0o444))
+        except OSError as error:
+            raise ImageError(f"{folder} can't be copied for the build: {error}") from error
+        yield context
 
 
 PINS = "requirements.lock"
