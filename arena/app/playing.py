@@ -24,7 +24,7 @@ from arena.app.folders import CannotStart
 from arena.db.matches import FinishedMatch
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_bot_image
-from arena.platform.settings import Settings
+from arena.platform.settings import Address, Settings
 from arena.play.botfiles import bot_names, samples
 from arena.protocol.languages import PYTHON
 from arena.protocol.match import RuntimeName
@@ -139,15 +139,19 @@ _STOP_TIMEOUT_SECONDS: Final = 8
 
 def check_port(settings: Settings) -> None:
     """Check early that the site can listen. Raises CannotStart if its address is unusable or in use."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host, settings.port))
-        except OSError as error:
-            raise CannotStart(
-                f"the site can't listen on {settings.host}:{settings.port} ({error.strerror}): "
-                "stop the program that is using it, or choose another port with ARENA_PORT"
-            ) from error
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+        family, _, _, _, address = found[0]
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:  # as for the site's socket
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise CannotStart(
+            f"the site can't listen on {Address(settings.host, settings.port)} ({error.strerror}): stop the "
+            "program that is using it, choose another port with ARENA_PORT, or correct ARENA_HOST"
+        ) from error
 
 
 @contextmanager
@@ -206,7 +210,7 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
     Raises CannotStart if the site fails to start or stops unexpectedly.
     """
     with site(settings) as process, playing(arena) as coordinator:
-        say(f"site: http://{settings.host}:{settings.port}/")
+        say(f"site: http://{Address(settings.host, settings.port)}/")
         say("playing rated games; press Ctrl-C to stop")
         site_ended = threading.Event()
         threading.Thread(

@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 
 import pytest
 
+from arena.platform.settings import Address
 from tests.demo.conftest import With
 from tests.demo.running import Place, processes_of, program, started
 from tests.patience import WAIT_SECONDS, wait_until
@@ -99,13 +100,19 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
     check_ratings(place)
 
 
-def test_a_taken_port_is_reported_before_anything_is_done(place: Place) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_taken_port_is_reported_before_anything_is_done(place: Place, host: str) -> None:
     """Nobody waits a minute to learn that the site can't be served."""
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
+    with closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as taken:
+        try:
+            taken.bind((host, 0))
+        except OSError:
+            pytest.skip(f"this host doesn't have the address {host}")
         taken.listen()
-        demo = place.run("demo", **PROCESS, ARENA_PORT=str(taken.getsockname()[1]))
+        port = taken.getsockname()[1]
+        demo = place.run("demo", **PROCESS, ARENA_HOST=host, ARENA_PORT=str(port))
     assert demo.code == 1
+    assert f"{Address(host, port)} (Address already in use): stop the program" in demo.stderr
     assert "choose another port with ARENA_PORT" in demo.stderr
     assert not place.data.exists()
 
