@@ -440,7 +440,7 @@ class Settings(BaseSettings):
             return self.run_dir.absolute()
         if os.geteuid() == 0:
             return Path("/run/kaiten")
-        return Path(os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / f"kaiten-{os.geteuid()}"  # noqa: S108 - only this user can access it, see private_folder
+        return Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp") / f"kaiten-{os.geteuid()}"  # noqa: S108 - only this user can access it, see private_folder
 
 
 def read_settings() -> Settings:

@@ -79,6 +79,9 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) ->
     for field in Settings.model_fields:
         monkeypatch.setenv(f"ARENA_{field.upper()}", "")
     assert read_settings() == Settings.model_construct()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # root doesn't use it
+    assert read_settings().sockets.is_absolute()
 
 
 def strings(folder: Path) -> set[str]:
