@@ -101,15 +101,13 @@ class Records:
         record = self._find(id_)
         return None if record is None else record.image
 
-    def stored(self, now: datetime) -> tuple[StoredImage, ...]:
+    def stored(self) -> tuple[StoredImage, ...]:
         """Return all images. Raises IntakeError if a record is damaged or can't be read."""
         found = []
         for id_ in self.ids():
             if (record := self._find(id_)) is not None:
-                used = max(record.added, self._last_use(id_) or record.added)
-                # If the clock was wrong, a time in the future must not protect an image forever.
-                kept = StoredImage(id=id_, blobs=frozenset(blobs_of(record.image)), used=min(used, now))
-                found.append(kept)
+                used = self._last_use(id_) or record.added
+                found.append(StoredImage(id=id_, blobs=frozenset(blobs_of(record.image)), used=used))
         return tuple(found)
 
     def write(self, image: BotImage, now: datetime) -> None:
@@ -126,7 +124,7 @@ class Records:
     def record_use(self, id_: str, now: datetime) -> None:
         """Record an image's use, unless that was done within the last hour."""
         used = self._last_use(id_)
-        if used is None or now - used >= _USE_GRANULARITY:
+        if used is None or abs(now - used) >= _USE_GRANULARITY:
             self._write_use(id_, now)
 
     def base(self, engine_id: str) -> BotImage | None:
@@ -266,13 +264,14 @@ class ImageStore:
             return self._prune(policy, now)
 
     def _prune(self, policy: PrunePolicy, now: datetime, needed: Collection[str] = ()) -> Pruned:
-        images = self.records.stored(now)
+        images = self.records.stored()
         sizes = {f"sha256:{name}": size for name, size in self._objects.sizes(_BLOBS).items()}
         before = sum(sizes.values())
         users = frozenset(needed).union(*(image.blobs for image in images))
         stray = [digest for digest in sizes.keys() - users if self._is_old(_blob(digest), now)]
         self._remove(stray, sizes)
-        recent = {image.id for image in images if now - image.used < GRACE}
+        # If the clock was wrong, a time in the future must not protect an image.
+        recent = {image.id for image in images if abs(now - image.used) < GRACE}
         pruned = least_recently_used(
             images, sizes, quota=policy.quota, spared={*policy.keep, *recent}, needed=frozenset(needed)
         )
