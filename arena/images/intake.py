@@ -108,14 +108,16 @@ class Intake:
         An image archive is recognised by its content. Any other file must be a source file with a known
         suffix.
 
-        Raises Rejected if the file is unacceptable (the message is for its author), or IntakeError if the
-        arena can't process it at the moment.
+        Raises Rejected if the file is unacceptable (the message is for its author), or IntakeError if it
+        can't be read, or the arena can't process it at the moment.
         """
         try:
             with file.open("rb") as opened:
                 beginning = opened.read(MAX_SOURCE_BYTES + 1)
+        except FileNotFoundError as error:
+            raise Rejected(f"there is no file {file}") from error
         except OSError as error:
-            raise Rejected(f"{file} can't be read: {error.strerror}") from error
+            raise IntakeError(f"{file} can't be read: {error.strerror}") from error
         if is_archive(beginning):
             return self._repack_archive(file, policy, self._limits)
         return self._wrap_source(beginning, language_for(file.name), policy)

@@ -144,9 +144,12 @@ def test_an_invalid_base_is_an_arena_fault(
         intake.take(file, PLENTY)
 
 
-def test_a_missing_file(intake: Intake, tmp_path: Path) -> None:
-    """The error names it."""
-    with pytest.raises(Rejected, match=r"gone\.py can't be read: No such file"):
+def test_an_unreadable_file_is_no_fault_of_its_author(intake: Intake, tmp_path: Path) -> None:
+    """The error names it. Only a missing file is a mistake of the caller."""
+    (tmp_path / "held.py").mkdir()
+    with pytest.raises(IntakeError, match=r"held\.py can't be read: Is a directory"):
+        intake.take(tmp_path / "held.py", PLENTY)
+    with pytest.raises(Rejected, match=r"there is no file .*gone\.py"):
         intake.take(tmp_path / "gone.py", PLENTY)
 
 
