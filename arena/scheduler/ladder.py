@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 
 from arena.db.bots import NewVersion
+from arena.db.errors import BotTaken
 from arena.db.matches import NewMatch, NewQualification
 from arena.db.store import Store
 from arena.ladder.matchmaking import (
@@ -71,12 +72,15 @@ class Ladder:
     def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
         """Enter house bots, given as (name, source). A changed source becomes a new version.
 
-        Also suspends known house bots whose source is missing.
+        Leaves out those whose name an author's bot has. Also suspends known house bots whose source is
+        missing.
         """
         for name, source in sources:
-            self._store.bots.add_version(
-                NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self.entropy.now())
-            )
+            new = NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self.entropy.now())
+            try:
+                self._store.bots.add_version(new)
+            except BotTaken as error:
+                _log.warning("house bot left out", bot=name, reason=str(error))
         self.update_house_bots()
 
     def update_house_bots(self) -> None:

@@ -13,6 +13,7 @@ from arena.protocol.match import Limits, RuntimeName
 from arena.sandbox.docker.images import is_image_id
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.ladder import Ladder
+from tests.db.builders import add_bot
 from tests.scheduler.test_coordinator import Notes, entropy, play
 
 BOTS = ("random", "greedy", "spoiler")
@@ -72,6 +73,17 @@ def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders:
     assert {place for bot in store.ratings.candidates() for place, games in bot.queued.items() if games} == {
         2
     }
+
+
+@pytest.mark.parametrize("name", ["greedy", "Greedy"])
+def test_a_new_house_bot_takes_no_authors_name(store: Store, folders: dict[str, Path], name: str) -> None:
+    """An arena starts without a sample bot whose name an author had used before the bot was added."""
+    add_bot(store, name)
+    ladder = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits())
+    with structlog.testing.capture_logs() as logs:
+        ladder.enter_house_bots((bot, str(folder)) for bot, folder in folders.items())
+    assert drawn(store) == {"random", name, "spoiler"}
+    assert [(line["event"], line["bot"]) for line in logs] == [("house bot left out", "greedy")]
 
 
 def test_matches_that_were_drawn_wait_for_the_folder(
