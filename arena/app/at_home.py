@@ -60,7 +60,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Setting
         finally:
             try:
                 _remove(own, folder)
-            except (RuntimeFailure, OSError) as error:
+            except (CannotStart, RuntimeFailure, OSError) as error:
                 say(f"some files of this check could not be removed; the next check will try again: {error}")
 
 

@@ -37,10 +37,7 @@ def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     except OSError as error:
-        raise CannotStart(
-            f"can't use the data directory {folder.absolute()} ({error.strerror}): give this user access to "
-            "it, or set ARENA_DATA_DIR to another folder"
-        ) from error
+        raise _unusable(folder, error) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,16 +61,29 @@ def check_restored(folder: Path) -> None:
 
 
 def install_id(folder: Path) -> str:
-    """Return the installation's id. Create it and the data directory if they are missing."""
+    """Return the installation's id. Create it and the data directory if they are missing.
+
+    Raises CannotStart if they can't be created or read.
+    """
     file = folder / "install"
-    if not file.exists():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = folder / f"install.{os.getpid()}.part"
-        part.write_text(secrets.token_hex(INSTALL_SIZE // 2) + "\n")
-        with suppress(FileExistsError):  # another process was faster
-            file.hardlink_to(part)
-        part.unlink()
-    return file.read_text().strip()
+    try:
+        if not file.exists():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            part = folder / f"install.{os.getpid()}.part"
+            part.write_text(secrets.token_hex(INSTALL_SIZE // 2) + "\n")
+            with suppress(FileExistsError):  # another process was faster
+                file.hardlink_to(part)
+            part.unlink()
+        return file.read_text().strip()
+    except OSError as error:
+        raise _unusable(folder, error) from error
+
+
+def _unusable(folder: Path, error: OSError) -> CannotStart:
+    return CannotStart(
+        f"can't use the data directory {folder.absolute()} ({error.strerror}): give this user access to "
+        "it, or set ARENA_DATA_DIR to another folder"
+    )
 
 
 def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:

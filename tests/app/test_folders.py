@@ -19,6 +19,16 @@ def test_a_data_directory_is_only_for_its_user(tmp_path: Path) -> None:
     assert (tmp_path / "named").stat().st_mode & 0o777 == 0o700
 
 
+def test_an_unusable_data_directory_is_named(tmp_path: Path) -> None:
+    """The error says what to do, whether the lock or the id is needed first."""
+    (tmp_path / "file").touch()
+    message = rf"can't use the data directory {tmp_path}/file/data \(Not a directory\): give this user access"
+    with pytest.raises(CannotStart, match=message), data_dir_lock(tmp_path / "file" / "data"):
+        pass
+    with pytest.raises(CannotStart, match=message):
+        install_id(tmp_path / "file" / "data")
+
+
 def test_an_existing_data_directory_keeps_its_mode(tmp_path: Path) -> None:
     """So an operator can give the site's user access."""
     tmp_path.chmod(0o750)
