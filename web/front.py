@@ -11,7 +11,6 @@ from fastapi.responses import RedirectResponse
 from arena.db.activity import Activity, RemarkableGame
 from arena.db.analyses import KnownPuzzle
 from arena.db.games import GameRepository, GameSummary
-from arena.db.live_games import LiveGames
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
 from arena.ladder.standings import BoardQuery
@@ -50,10 +49,11 @@ def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> AP
         activity = store.activity.current(at)
         featured = _featured_game(activity, store.games, at - _DAY)
         puzzle = newest_puzzle(store.puzzles, at.date())
+        live, _ = next(watchable(store.live, activity.running[:_TABLES]), (None, 0))
         return conditional_response(
             request,
-            (activity, featured, boards.state(), puzzle and puzzle.day),
-            lambda: _front_page(request, activity, featured, boards, puzzle=puzzle, live=store.live),
+            (activity, featured, boards.state(), puzzle and puzzle.day, live),
+            lambda: _front_page(request, activity, featured, boards, puzzle=puzzle, live=live),
         )
 
     return router
@@ -66,14 +66,14 @@ def _front_page(  # noqa: PLR0913 - one argument per part of the page
     boards: Boards,
     *,
     puzzle: KnownPuzzle | None,
-    live: LiveGames,
+    live: str | None,
 ) -> Response:
     board = boards.board(_TOP)
     rows = [row for row in board.rows if row.games]
     shown = activity.running[:_TABLES]
     watch_address = f"/games/{featured.game.game}/1/1" if featured else None
-    if (first := next(watchable(live, shown), None)) is not None:
-        watch_address = f"/live/{first[0]}"
+    if live is not None:
+        watch_address = f"/live/{live}"
     return page(
         request,
         "front.html",

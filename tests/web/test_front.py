@@ -75,8 +75,9 @@ def test_running_matches_are_shown(world: World) -> None:
     claims = [world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
     assert "Watch a game" not in browser(world).get("/").text
     assert claims[1] is not None
+    etag = browser(world).get("/").headers["etag"]
     show(world.store, claims[1], 1)
-    page = browser(world).get("/").text
+    page = browser(world).get("/", headers={"If-None-Match": etag}).text
     text = " ".join(page.split())
     assert text.count("<b>3 players</b>, 2 deals") == 2
     assert text.count('<a class="button" href="/live/queued-1">Watch a game</a>') == 1
