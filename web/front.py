@@ -15,6 +15,7 @@ from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
 from arena.ladder.standings import BoardQuery
 from web.http.caching import conditional_response
+from web.http.parameters import has_replay
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, scale_of
 from web.live import watchable
@@ -99,10 +100,11 @@ def _of_kind(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
 def _featured_game(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
     """Return the most surprising upset since a time, or the closest game if there is no upset.
 
-    Without games since then, return an older remarkable game, if there is one.
+    Without games since then, return an older remarkable game whose replay is still stored, if there is one.
     """
     found = activity.upset
     if found is None and (closest := games.closest_since(since)) is not None:
         return Featured(game=closest, highlight=None)
-    found = found or next(iter(activity.remarkable), None)
+    older = (each for each in activity.remarkable if has_replay(games, each.game.game))
+    found = found or next(older, None)
     return None if found is None else Featured(game=found.game, highlight=found)

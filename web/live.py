@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Annotated, Final
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
@@ -18,7 +19,7 @@ from arena.rules import ROUNDS
 from web.http.api import PREFIX, DataRouter, OptionalCaller
 from web.http.authentication import may_read
 from web.http.caching import conditional_response
-from web.http.parameters import GameId, read_game
+from web.http.parameters import GameId, has_replay, read_game
 from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, address, film, film_so_far
 from web.viewer.pages import (
@@ -299,9 +300,10 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
         """Redirect to a game other than ``after``. Show a page if there are no games."""
         activity = store.activity.current(now())
         live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
-        for show in (*live, *_recorded_games(store, activity, after)):
-            return RedirectResponse(show, 303, headers={"Cache-Control": "no-store"})
-        return page(request, "tv_none.html")
+        show = next(chain(live, _recorded_games(store, activity, after)), None)
+        if show is None:
+            return page(request, "tv_none.html")
+        return RedirectResponse(show, 303, headers={"Cache-Control": "no-store"})
 
     @router.get("/games/{game}")
     def recorded(request: Request, game: GameId) -> Response:
@@ -342,4 +344,6 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 def _recorded_games(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
     games = [each.game.game for each in activity.remarkable]
     games += [game.game for game in store.games.newest(limit=_NEWEST)]
-    yield from (f"/tv/games/{game}" for game in _rotate(list(dict.fromkeys(games)), after))
+    for game in _rotate(list(dict.fromkeys(games)), after):
+        if has_replay(store.games, game):
+            yield f"/tv/games/{game}"

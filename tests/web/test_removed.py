@@ -58,4 +58,9 @@ def test_deleted_replays(world: World, stable: Stable) -> None:
         assert anybody.get(f"/games/{GAME}/{path}").status_code == 410, path
     assert "has been deleted" in anybody.get(f"/games/{GAME}/1/1").text
     assert anybody.get("/bots/mine").status_code == 200
+    # Nothing plays a game without its replay.
+    world.later(days=30)
+    assert "No games yet" in anybody.get("/tv").text
+    front = anybody.get("/").text
+    assert ("Most points" in front, "/embed/" in front, "Watch a game" in front) == (True, False, False)
     assert asked(world, stable.ann)[0] == 410

@@ -86,6 +86,12 @@ def stored_replay(found: GamePage) -> str:
     return found.replay
 
 
+def has_replay(games: GameRepository, game: str) -> bool:
+    """Return True if a game's replay is still stored."""
+    found = games.find(game)
+    return found is not None and bool(found.replay)
+
+
 def read_bot(bots: Bots, name: str) -> KnownBot:
     """Read a bot. Raises HTTPException (404) if there is no bot with this name."""
     found = bots.find(name)
