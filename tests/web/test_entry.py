@@ -226,6 +226,7 @@ def test_a_login_replaces_a_planted_session(world: World) -> None:
         ({"Origin": "https://arena.example:8443"}, False),
         ({"Origin": "https://arena.example.evil.example"}, False),
         ({"Origin": "null"}, False),
+        ({"Origin": "https://["}, False),
         ({"Origin": ""}, False),
         ({}, False),
     ],

@@ -124,5 +124,8 @@ def _is_allowed(request: Request) -> bool:
     if site := headers.get("sec-fetch-site"):
         return site == "same-origin"
     # Behind a proxy that terminates TLS, the schemes may differ, so compare only hosts.
-    origin = urlsplit(headers.get("origin", "")).netloc
+    try:
+        origin = urlsplit(headers.get("origin", "")).netloc
+    except ValueError:
+        return False
     return bool(origin) and origin == headers.get("host")
