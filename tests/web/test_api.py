@@ -139,6 +139,15 @@ def test_submissions_come_in_pages(world: World) -> None:
     assert [[each["id"] for each in page] for page in found] == [["a4", "a2"], ["a0"]]
 
 
+def test_a_body_that_is_not_json_is_refused(world: World) -> None:
+    """The response says where the error is."""
+    asker = program(world, token(world, world.add("ann"), {Scope.TOKENS}))
+    json = {"Content-Type": "application/json"}
+    answer = asker.post("/api/v1/account/tokens", content='{"name": tool}', headers=json)
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == "Invalid request. body: not JSON at character 9: Expecting value."
+
+
 def test_an_address_lists_all_of_its_methods(client: TestClient) -> None:
     """They may belong to several routes. Event streams don't support HEAD."""
     site = {"Origin": "http://testserver"}

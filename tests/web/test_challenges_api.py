@@ -118,6 +118,8 @@ def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> 
         ({"opponents": ["\N{SNOWMAN}@"]}, "there is no bot called \N{SNOWMAN}"),
         ({"opponents": ["gr\0edy"]}, "pattern"),
         ({"opponents": ["gr\ud800edy"]}, "unicode"),
+        ({"opponents": ["greedy", 7]}, "opponents.1: input should be a valid string"),
+        (["greedy"], "body: input should be a valid dictionary"),
         ({"opponents": ["retired"]}, "retired is retired"),
         ({"opponents": ["greedy"], "version": 9}, "mine@9 can't play"),
         ({"opponents": ["greedy"], "version": 0}, "version"),
@@ -126,9 +128,7 @@ def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> 
         ({"opponents": ["greedy"], "rated": True}, "rated"),
     ],
 )
-def test_an_invalid_challenge_is_refused(
-    world: World, stable: Stable, wanted: dict[str, object], words: str
-) -> None:
+def test_an_invalid_challenge_is_refused(world: World, stable: Stable, wanted: object, words: str) -> None:
     """The response is 422, and nothing is stored."""
     add_version(world.store, stable.ben, "retired", 1)
     world.store.bot_states.retire("retired", START)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -163,10 +163,18 @@ async def _handle_invalid_request(request: Request, error: Exception) -> Respons
     problems = error.errors()
     if any(problem["loc"][0] == "path" for problem in problems):
         return answer_problem(request, Problem(HTTPStatus.NOT_FOUND, _NOTHING))
-    # Change the case of only the first letter: a message may quote a case-sensitive pattern.
-    texts = [f"{each['loc'][-1]}: {each['msg'][:1].lower()}{each['msg'][1:]}" for each in problems]
-    detail = f"Invalid request. {'; '.join(texts)}."
+    detail = f"Invalid request. {'; '.join(map(_describe_invalid, problems))}."
     return answer_problem(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail))
+
+
+def _describe_invalid(problem: Mapping[str, Any]) -> str:
+    """Say what is wrong with a parameter, a part of the body, or the whole body."""
+    place, text = problem["loc"], problem["msg"]
+    if problem["type"] == "json_invalid":
+        return f"body: not JSON at character {place[-1]}: {problem['ctx']['error']}"
+    name = ".".join(map(str, place[1:])) or place[0]
+    # Change the case of only the first letter: a message may quote a case-sensitive pattern.
+    return f"{name}: {text[:1].lower()}{text[1:]}"
 
 
 async def _handle_store_error(request: Request, error: Exception) -> Response:
