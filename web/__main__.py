@@ -146,7 +146,7 @@ def _database(settings: Settings) -> str:
 def _listen(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         raise CannotServe(
             f"can't listen on {host}, port {port}: {error}. If another program uses that port, "
             "stop it or choose another port with --port."

@@ -159,6 +159,14 @@ def test_a_port_that_is_taken_is_named(data_dir: Path) -> None:
     assert "Traceback" not in said
 
 
+def test_an_address_that_is_not_valid_is_named(data_dir: Path) -> None:
+    """A host name can't have an empty part."""
+    code, said = _run("--data-dir", str(data_dir), "--host", "arena..example", "--port", "0")
+    assert code == 1
+    assert "can't listen on arena..example" in said
+    assert "Traceback" not in said
+
+
 @pytest.mark.parametrize(("trusted", "believed"), [("192.0.2.1", False), ("127.0.0.0/8", True)])
 def test_only_trusted_proxies_can_set_forwarded_headers(
     data_dir: Path,
