@@ -9,12 +9,11 @@ let timer = 0;
 
 const table = () => document.getElementById("table");
 
-function show(text, url) {
-  const page = new DOMParser().parseFromString(text, "text/html");
+function show(page) {
   const fresh = page.getElementById("table");
   if (!fresh) {
-    // A page without a table, such as an error, replaces the whole page.
-    location.assign(url);
+    // The site refused the choice or the game is gone: show the game's page. A choice's own address is no page.
+    location.assign(location.pathname);
     return;
   }
   const before = table();
@@ -39,9 +38,10 @@ function announce(fresh) {
   if (fresh.dataset.state === "decide") fresh.querySelector(".pick:is(button), .pick input")?.focus({ preventScroll: true });
 }
 
-async function load(url, options = {}) {
+async function fetchPage(url, options = {}) {
   const response = await fetch(url, { cache: "no-store", ...options });
-  show(await response.text(), response.url);
+  if (response.status >= 500) throw new Error(`${response.url}: ${response.status}`);
+  return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
 // While the bots are deciding or the table is not ready, poll often. Otherwise, report occasionally that the
@@ -56,17 +56,17 @@ function follow() {
 async function pollTable() {
   const { state, step } = table().dataset;
   try {
-    if (state === "wait" || state === "queue") await load(step ? `${location.pathname}?after=${step}` : location.pathname);
+    const isWaiting = state === "wait" || state === "queue";
+    const page = await fetchPage(isWaiting && step ? `${location.pathname}?after=${step}` : location.pathname);
+    if (isWaiting) show(page);
     else {
-      const response = await fetch(location.pathname, { cache: "no-store" });
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
       // The game may have ended elsewhere: in another tab, or because the arena stopped.
       const fresh = page.getElementById("table");
       if (fresh?.dataset.step !== step || fresh.dataset.state !== state) location.reload();
       else follow();
     }
   } catch {
-    follow();  // the site can't be reached at the moment
+    follow();  // the site can't be reached or doesn't respond properly at the moment
   }
 }
 
@@ -78,7 +78,7 @@ document.addEventListener("submit", async (event) => {
   form.querySelector("fieldset").disabled = true;
   clearTimeout(timer);
   try {
-    await load(form.action, { method: "POST", body });
+    show(await fetchPage(form.action, { method: "POST", body }));
   } catch {
     location.reload();
   }
