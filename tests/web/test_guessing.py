@@ -2,19 +2,23 @@
 
 import itertools
 import re
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
 import pytest
+from fastapi import Request
 from fastapi.testclient import TestClient
 
 from arena.accounts.credentials import Sessions
+from arena.accounts.errors import WrongCredentials
 from tests.accounts.world import PASSWORD, World
 from tests.web.app import site_over
 from tests.web.people import HTTP, HTTPS, browser, logged_in
 from tests.web.server import serving
 from web.http import rate_limits
+from web.http.errors import Problem
 
 NEW = "an entirely different phrase"
 
@@ -104,6 +108,26 @@ def test_a_right_password_is_not_a_failure(world: World) -> None:
         statuses.append(visitor.post("/login", data={"name": "ann", "password": password}).status_code)
         visitor.cookies.clear()
     assert statuses == [403] * 9 + [303, 403, 429]
+
+
+def test_right_passwords_checked_at_the_same_time_are_not_failures(world: World) -> None:
+    """They don't use up the part of the limit that is reserved for addresses with few wrong passwords."""
+    limits = rate_limits.RateLimits(world.store.people, world.accounts, lambda: world.now)
+
+    def log_in(address: str, name: str) -> AbstractContextManager[None]:
+        scope = {"type": "http", "scheme": "https", "path": "/login", "headers": []}
+        return limits.count_login(Request(scope | {"client": (address, 50000)}), name)
+
+    with ExitStack() as together:
+        for number in range(5):
+            together.enter_context(log_in("192.0.2.1", f"name-{number}"))
+    for number in range(50):
+        with suppress(Problem, WrongCredentials), log_in(f"192.0.2.{2 + number // 10}", "ann"):
+            raise WrongCredentials
+    with pytest.raises(Problem), log_in("192.0.2.2", "ann"):
+        pass
+    with log_in("192.0.2.1", "ann"):
+        pass
 
 
 def test_right_passwords_of_a_known_browser_are_limited(world: World) -> None:

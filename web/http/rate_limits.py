@@ -85,7 +85,7 @@ class RateLimits:
             raise
         finally:
             if not is_wrong:
-                self._people.uncount_attempt(failure_limits)
+                self._uncount(failure_limits)
 
     def _count_login(self, request: Request, name: str) -> tuple[RateLimit, ...]:
         """Count an attempt to log in; return the limits that count only wrong passwords.
@@ -190,8 +190,15 @@ class RateLimits:
             return False
         exceeded = self._attempt(limits, now)
         if exceeded is not None:
-            self._people.uncount_attempt(limits[: limits.index(exceeded.limit)])
+            self._people.uncount_attempt(limits[: limits.index(exceeded.limit) + 1])
         return exceeded is None
+
+    def _uncount(self, limits: tuple[RateLimit, ...]) -> None:
+        """Uncount an attempt. Simultaneous attempts may have exceeded a limit only because of this one."""
+        self._people.uncount_attempt(limits)
+        with self._lock:
+            for limit in limits:
+                self._exhausted.pop(limit.key, None)
 
     def _known_exceeded(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         """Return the first limit known to be exceeded, so that further attempts cost no transaction."""
