@@ -224,8 +224,10 @@ class TableToLoad:
 def check_empty(url: str) -> None:
     """Check that the database is missing or empty. Raises DatabaseNotEmpty or DatabaseUnavailable."""
     if (file := sqlite_file(url)) is not None:
-        if file.exists():
-            raise DatabaseNotEmpty(f"{file} exists: move it away, or {_ANOTHER}")
+        # SQLite would apply an earlier database's log to the new one.
+        for each in _files_of(file):
+            if each.exists():
+                raise DatabaseNotEmpty(f"{each} exists: move it away, or {_ANOTHER}")
         return
     with closing(Database(url)) as database, database.read() as connection:
         _check_no_tables(connection, database.url)
@@ -267,8 +269,13 @@ def was_loaded(url: str, entry: NewAuditEntry) -> bool:
 def remove_unfinished(url: str) -> None:
     """Remove the files that an interrupted :func:`load` left behind."""
     if (file := sqlite_file(url)) is not None:
-        for end in ("", "-wal", "-shm", "-journal"):
-            _partial_file(file).with_name(f"{_partial_file(file).name}{end}").unlink(missing_ok=True)
+        for each in _files_of(_partial_file(file)):
+            each.unlink(missing_ok=True)
+
+
+def _files_of(file: Path) -> tuple[Path, ...]:
+    """Return the paths of an SQLite database and its auxiliary files."""
+    return tuple(file.with_name(f"{file.name}{end}") for end in ("", "-wal", "-shm", "-journal"))
 
 
 def _partial_file(file: Path) -> Path:

@@ -79,9 +79,9 @@ class Spots:
         self._cluster = cluster
         self._databases = ExitStack()
 
-    def make(self, name: str, *, postgresql: bool = False) -> Spot:
+    def make(self, name: str, *, postgresql: bool = False, url: str | None = None) -> Spot:
         """Create a place with an empty database, whose data directory doesn't exist yet."""
-        url = self._database() if postgresql else None
+        url = self._database() if postgresql else url
         return Spot(Settings(data_dir=self._folder / name, database_url=url, disk_floor_gib=0))
 
     def remove(self) -> None:

@@ -144,6 +144,21 @@ def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spo
     there.restore(kept)
 
 
+@pytest.mark.parametrize("left", ["kaiten", "kaiten-wal", "kaiten-journal"])
+def test_files_of_another_sqlite_database_are_refused(
+    kept: Path, spots: Spots, tmp_path: Path, left: str
+) -> None:
+    """If only the database's own file was moved away, SQLite would apply its log to the restored one."""
+    there = spots.make("there", url=f"sqlite:///{tmp_path / 'kaiten'}")
+    (tmp_path / left).write_text("theirs")
+    with pytest.raises(DatabaseNotEmpty, match=rf"/{left} exists: move it away"):
+        there.restore(kept)
+    assert (tmp_path / left).read_text() == "theirs"
+    assert nothing_in(there)
+    (tmp_path / left).unlink()
+    there.restore(kept)
+
+
 @pytest.mark.postgresql
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots, killed: bool) -> None:  # noqa: FBT001 - parametrized
