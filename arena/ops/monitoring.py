@@ -71,10 +71,11 @@ class CallWithTimeout(Generic[T]):
         """Return the future of the running call, or of a new one."""
         with self._lock:
             if self._future is None or self._future.done():
-                self._future = Future()
-                self._future.set_running_or_notify_cancel()  # no caller can cancel it
+                future: Future[T] = Future()
+                future.set_running_or_notify_cancel()  # no caller can cancel it
                 # A daemon thread, because a hung call must not delay the shutdown.
-                threading.Thread(target=self._run, args=(self._future,), name="check", daemon=True).start()
+                threading.Thread(target=self._run, args=(future,), name="check", daemon=True).start()
+                self._future = future  # only now: without a thread, it would never be done
             return self._future
 
     def _run(self, future: "Future[T]") -> None:

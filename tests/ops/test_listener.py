@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from arena.ops.monitoring import (
     STALE_SECONDS,
     Answer,
+    CallWithTimeout,
     CannotListen,
     OpsServer,
     checked,
@@ -125,6 +126,20 @@ def test_a_hung_check_delays_neither_other_checks_nor_the_end() -> None:
         assert not hung.is_set()
     finally:
         hung.set()
+
+
+def test_a_check_recovers_from_a_lack_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call for which no thread could start fails, and the next one begins anew."""
+
+    def fail(_: threading.Thread) -> NoReturn:
+        raise RuntimeError("can't start new thread")
+
+    call = CallWithTimeout(lambda: "done", WAIT_SECONDS)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fail)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            call()
+    assert call() == "done"
 
 
 def test_an_address_in_use_is_an_error(world: World) -> None:
