@@ -57,7 +57,7 @@ def state_changed(bot: str, state: BotState, reason: str | None, at: datetime) -
         bot=bot,
         place=f"/bots/{bot}#{state}-{_stamp(at)}",
         title=f"{bot}: {state}",
-        text=f"{bot} is {state}: {reason}." if reason else f"{bot} is {state}.",
+        text=f"{bot} is {state}: {reason.removesuffix('.')}." if reason else f"{bot} is {state}.",
         at=at,
     )
 

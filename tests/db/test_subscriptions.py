@@ -69,7 +69,7 @@ def test_authors_get_news_of_their_topics(store: Store) -> None:
     store.submissions.mark_passed("check", LATER)
     store.submissions.reject("refused", CAUSE, LATER)
     store.submissions.withdraw("withdrawn", LATER)
-    store.bot_states.bench("mine", "it failed", LATER, ENTRY)
+    store.bot_states.bench("mine", "it failed.", LATER, ENTRY)
     store.bot_states.retire("nobodys", LATER)
     told = all_due(store)
     assert [each.news.title for each in told if each.subscription.id == everything.id] == [
