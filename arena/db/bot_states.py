@@ -16,6 +16,7 @@ from arena.db.ladder import Rebuilt
 from arena.db.schema import (
     OPEN_MATCH,
     PLAYS,
+    AccountRow,
     BotRow,
     BotVersionRow,
     GameRow,
@@ -127,7 +128,8 @@ class BotStates(Repository):
         """Lift a disqualification, so that the bot's games count again.
 
         This takes as long as :meth:`disqualify`. The bot returns to the ladder, or is benched until the next
-        submission if its image was removed. Raises WrongState.
+        submission if its image was removed, or retired if its author's account was deleted. Raises
+        WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:
@@ -136,7 +138,9 @@ class BotStates(Repository):
                     BotVersionRow.bot_id == bot.id, BotVersionRow.number == bot.playing
                 )
             ).scalar_one()
-            if gone is None:
+            if _is_abandoned(connection, bot):
+                _set_state(connection, bot.id, BotState.RETIRED, bots.ACCOUNT_DELETED, at)
+            elif gone is None:
                 _set_state(connection, bot.id, BotState.ACTIVE, None, at)
             else:
                 _set_state(connection, bot.id, BotState.BENCHED, _NO_IMAGE, at)
@@ -200,6 +204,8 @@ def _activate_version(connection: Connection, bot: Row[Any], number: int, at: da
     ).one_or_none()
     if version is None:
         raise NoSuchVersion(f"{bot.name} has no version {number}: its versions are 1 to {bot.newest}")
+    if _is_abandoned(connection, bot):
+        raise WrongState(f"{bot.name} can't play: {bots.ACCOUNT_DELETED}")
     if version.gone is not None:
         raise VersionGone(
             f"the image of {bot.name}@{number} was removed on {version.gone:%Y-%m-%d} to make room: "
@@ -209,6 +215,12 @@ def _activate_version(connection: Connection, bot: Row[Any], number: int, at: da
         return False
     bots.set_playing(connection, bot.id, number, at)
     return True
+
+
+def _is_abandoned(connection: Connection, bot: Row[Any]) -> bool:
+    """Return True if the account that a bot belongs to was deleted."""
+    deleted = select(AccountRow.id).where(AccountRow.id == bot.account_id, AccountRow.deleted.is_not(None))
+    return connection.execute(deleted).scalar_one_or_none() is not None
 
 
 def _lock(connection: Connection, name: str) -> Row[Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -103,6 +103,10 @@ class NewVersion:
     note: str = ""  # by its author
     size: int | None = None  # bytes of the submitted file, if any
     sha256: str | None = None  # of that file, hexadecimal
+
+
+ACCOUNT_DELETED: Final = "its author's account was deleted"
+"""Why a bot no longer plays."""
 
 
 class Bots(Repository):

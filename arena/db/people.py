@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from arena.db import audit, credentials, ladder, names, quotas, submissions, subscriptions
 from arena.db.audit import AuditEntry, NewAuditEntry
+from arena.db.bots import ACCOUNT_DELETED
 from arena.db.credentials import KnownAccount
 from arena.db.database import Repository, from_row, upsert
 from arena.db.errors import InvitationRefused, LastOperator, NameTaken
@@ -32,7 +33,7 @@ from arena.db.schema import (
     PersonGameRow,
     UnratedGameRow,
 )
-from arena.protocol.states import BotState, Role
+from arena.protocol.states import BotState, PersonGameState, Role
 
 MAX_COUNTERS: Final = 100_000
 """Maximum number of rate limit counters. The limits per address make it costly to create this many."""
@@ -290,6 +291,8 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
         update(AccountRow)
         .where(AccountRow.id == account)
         .values(name=pseudonym, key=pseudonym, password=None, role=Role.USER, deleted=at)
+        # An upload in progress must not become a submission under the old name.
+        .values(asdict(AccountQuota(submissions_a_day=0, bots=0, challenges_a_day=0)))
     )
     # Bots that an operator added before the account existed have the author's name, but no account.
     by_name = BotRow.account_id.is_(None) & ~BotRow.house & (func.lower(BotRow.author) == name.lower())
@@ -300,7 +303,7 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
     connection.execute(
         update(BotRow)
         .where(BotRow.account_id == account, BotRow.state != BotState.DISQUALIFIED)
-        .values(state=BotState.RETIRED, reason="its author's account was deleted", since=at)
+        .values(state=BotState.RETIRED, reason=ACCOUNT_DELETED, since=at)
     )
     for author in {bot.author for bot in bots}:
         _rename_in_replays(connection, [bot.id for bot in bots if bot.author == author], author, pseudonym)
@@ -327,6 +330,12 @@ def _rename_in_replays(connection: Connection, bots: list[int], author: str, pse
         update(UnratedGameRow)
         .where(UnratedGameRow.match_id.in_(challenges))
         .values(replay=submissions.renamed(UnratedGameRow.replay, author, pseudonym))
+    )
+    # All of people's games: they are few, because they are removed after a month.
+    connection.execute(
+        update(PersonGameRow)
+        .where(PersonGameRow.state == PersonGameState.OVER)
+        .values(replay=submissions.renamed(PersonGameRow.replay, author, pseudonym))
     )
 
 

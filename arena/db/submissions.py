@@ -283,7 +283,7 @@ def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) 
 def rename(connection: Connection, account: int, name: str, pseudonym: str, at: datetime) -> None:
     """Replace a deleted account's name with a pseudonym, and end its open submissions."""
     condition = SubmissionRow.account_id == account
-    _reject(connection, condition, _withdrawal(Stage.RECEIVED, "its author's account was deleted"), at)
+    _reject(connection, condition, _withdrawal(Stage.RECEIVED, bots.ACCOUNT_DELETED), at)
     connection.execute(
         update(UnratedGameRow)
         .where(UnratedGameRow.match_id.in_(_matches_of(condition)))

@@ -12,7 +12,7 @@ from arena.db import audit, people
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import MAX_INVALID, KnownAccount, NewApiToken, NewSession
 from arena.db.database import Database
-from arena.db.errors import BotTaken, LastOperator, NameTaken, TooManyTokens
+from arena.db.errors import BotTaken, LastOperator, NameTaken, TooManyTokens, WrongState
 from arena.db.people import RateLimit
 from arena.db.store import Store
 from arena.protocol.states import BotState, Role
@@ -20,6 +20,7 @@ from arena.rules import Rules
 from tests.builders import finish, play_matches
 from tests.db.builders import START, add_account, add_bot, add_matches, bot_of, claim_one, present
 from tests.kinds import on_both
+from tests.person_games import VISITOR, add_person_game
 
 LATER = START + timedelta(days=1)
 PROMOTED = NewAuditEntry(at=LATER, who="terminal:root", what="set-role")
@@ -182,6 +183,7 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
     by_hand = add_bot(store, "by-hand", author="Ann")
     other = add_bot(store, "ann", author="house")
     play_matches(store, [(mine, by_hand, other)], Rules(players=3), name="s")
+    add_person_game(store, "p", ["mine"], START)
     store.credentials.open_session(session(ann))
     store.credentials.add_token(token(ann), max_tokens=3)
     for who, subject in (("ann", "account:ben"), ("terminal:root", "account:ann"), ("ben", "bot:ann")):
@@ -196,6 +198,9 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
         assert game.replay.count('"author":"former-1"') == 2
         assert '"author":"ann"' not in game.replay.lower()
         assert '"bot":"ann"' in game.replay
+    (against_people,) = store.person_games.newest(VISITOR, None, 9)
+    assert '"author":"former-1"' in against_people.replay
+    assert '"author":"ann"' not in against_people.replay
     entries = [(entry.who, entry.subject) for entry in store.people.audit(9)]
     assert entries == [
         ("former-1", "account:ben"),
@@ -251,6 +256,21 @@ def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
     assert [line.bot for line in store.ratings.standings()] == ["greedy"]
     mine = present(store.bots.find("mine"))
     assert (mine.state, mine.reason) == (BotState.RETIRED, "its author's account was deleted")
+
+
+def test_operators_can_not_bring_back_a_bot_of_a_deleted_account(store: Store) -> None:
+    """They can't activate it, and if it was disqualified, a reinstatement retires it."""
+    ann = add_account(store, "ann")
+    bot_of(store, "mine", ann)
+    bot_of(store, "cheat", ann)
+    store.bot_states.disqualify("cheat", "it is a twin", LATER, PROMOTED)
+    store.people.delete(ann.id, "former-1", LATER)
+    with pytest.raises(WrongState, match="mine can't play: its author's account was deleted"):
+        store.bot_states.play_version("mine", 1, LATER, PROMOTED)
+    assert present(store.bots.find("cheat")).state == BotState.DISQUALIFIED
+    store.bot_states.reinstate("cheat", LATER, PROMOTED)
+    cheat = present(store.bots.find("cheat"))
+    assert (cheat.state, cheat.reason) == (BotState.RETIRED, "its author's account was deleted")
 
 
 def test_an_accounts_role_can_be_changed(store: Store) -> None:
