@@ -233,6 +233,13 @@ class SiteClient:
             raise self._unexpected_error(str(error)) from error
         except requests.RequestException as error:
             raise SiteError(connection_error(self.address, error)) from error
+        except OSError as error:
+            if error.errno is not None:  # from a file that is being sent
+                raise
+            # So the requests library reports a missing file of certificates.
+            raise SiteError(
+                f"the certificate of {self.address} can't be checked ({error}): correct REQUESTS_CA_BUNDLE"
+            ) from error
 
     def _request(
         self,

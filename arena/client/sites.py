@@ -58,6 +58,7 @@ def check_address(text: str) -> str:
     try:
         parts = urlsplit(text.strip())
         host, port = parts.hostname or "", parts.port
+        host.encode("idna")  # fails if a label is empty or too long
     except ValueError as error:
         raise WrongLogin(f"{text!a} is not a valid address: {_EXAMPLE}") from error
     beyond = (parts.path.rstrip("/"), parts.query, parts.fragment, parts.username, parts.password)

@@ -37,6 +37,8 @@ def test_a_site_has_one_address(typed: str, kept: str) -> None:
         "https://arena.example:x",
         "https://[::1",
         "https://are na.example",
+        "https://arena..example",
+        f"https://{'a' * 64}.example",
         "https://arena\x1b[2J.example",
     ],
 )

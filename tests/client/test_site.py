@@ -135,6 +135,17 @@ def test_an_impossible_time_is_refused(year: str) -> None:
                 site.read(answer, kind)
 
 
+def test_missing_certificates_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong REQUESTS_CA_BUNDLE is not a problem of the site."""
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/no/such.pem")
+    with (
+        visited("https://localhost:1") as site,
+        pytest.raises(SiteError, match="correct REQUESTS_CA_BUNDLE") as raised,
+    ):
+        site.get("/status")
+    assert "/no/such.pem" in str(raised.value)
+
+
 def test_a_netrc_password_never_replaces_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It isn't sent without a token either."""
     netrc = tmp_path / "netrc"
