@@ -25,6 +25,7 @@ from arena.rules import (
     State,
     View,
     apply,
+    check_move,
     new_game,
     seat_view,
     seats_to_move,
@@ -100,7 +101,10 @@ class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
             if (agent := self.possible_agents[seat]) not in actions:
                 raise ValueError(f"no action was given for {agent}")
             moves[seat] = move_of(int(actions[agent]))
-        self._state = state = _apply(self._state, moves)
+        try:
+            self._state = state = apply(self._state, moves)
+        except IllegalMove as error:
+            raise ValueError(f"illegal action: {error}") from error
         agents, self.agents = self.agents, [] if state.over else self.agents
         return (
             self._observations(state),
@@ -164,11 +168,18 @@ class AgainstBots(gymnasium.Env[Any, Any]):
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play a turn. At the end, the info has the learner's ``place`` and ``total``.
 
-        Raises ValueError, and changes nothing, if the action is illegal or no game is in progress.
+        Raises ValueError, and changes nothing, if the action is illegal or no game is in progress, or
+        IllegalMove if an opponent's move is illegal.
         """
         if self._state is None or self._state.over:
             raise ValueError("no game is in progress: call reset() first")
-        state = _apply(self._state, self._moves(self._state, move_of(int(action))))
+        move = move_of(int(action))
+        shown = seat_view(self._state, self._seat)
+        try:
+            check_move(self._seat, shown.hand, shown.table, move, control=shown.control)
+        except IllegalMove as error:
+            raise ValueError(f"illegal action: {error}") from error
+        state = apply(self._state, self._moves(self._state, move))
         self._state = state = self._play_until_asked(state)
         seat = self._seat
         return observation(state, seat), rewards(state)[seat], state.over, False, _info(state, seat)
@@ -176,7 +187,7 @@ class AgainstBots(gymnasium.Env[Any, Any]):
     def _play_until_asked(self, state: State) -> State:
         """Play the turns in which the learner's last card is played automatically."""
         while not state.over and self._seat not in seats_to_move(state):
-            state = _apply(state, self._moves(state, None))
+            state = apply(state, self._moves(state, None))
         return state
 
     def _moves(self, state: State, own: Move | None) -> list[Move | None]:
@@ -212,13 +223,6 @@ def _info(state: State, seat: int) -> dict[str, Any]:
     """Return a seat's place and total at the end of the game."""
     end = state.result
     return {} if end is None else {"place": end.places[seat], "total": end.totals[seat]}
-
-
-def _apply(state: State, moves: Sequence[Move | None]) -> State:
-    try:
-        return apply(state, moves)
-    except IllegalMove as error:
-        raise ValueError(f"illegal action: {error}") from error
 
 
 def _bot(word: str | Path | Bot) -> Bot:

@@ -11,7 +11,7 @@ from gymnasium.wrappers import PassiveEnvChecker
 from pettingzoo.test import api_test, parallel_api_test
 
 from arena.env import AgainstBots, env, parallel_env
-from arena.rules import Rules, View
+from arena.rules import Card, IllegalMove, Rules, View
 from arena.sdk.bot import Choice
 
 _RULES = [
@@ -127,3 +127,23 @@ def test_opponents_may_be_functions_and_files(tmp_path: Path) -> None:
     game = AgainstBots()
     with pytest.raises(ValueError, match="call reset"):
         game.step(0)
+
+
+def test_an_illegal_action_does_not_reach_the_opponents() -> None:
+    """A class has seen only legal turns. An opponent's illegal move is not reported as the learner's."""
+    asked: list[View] = []
+
+    class Remembering:
+        def choose(self, view: View) -> Card:
+            asked.append(view)
+            return view.hand[0]
+
+    game = AgainstBots((Remembering,))
+    seen, _ = game.reset(seed=1)
+    with pytest.raises(ValueError, match="illegal action"):
+        game.step(int(seen["action_mask"].argmin()))
+    assert not asked
+    game = AgainstBots((lambda view: next(card for card in Card if card not in view.hand),))
+    seen, _ = game.reset(seed=1)
+    with pytest.raises(IllegalMove, match=r"^seat 1: "):
+        game.step(int(seen["action_mask"].argmax()))
