@@ -1,5 +1,6 @@
 """Files of a new bot."""
 
+import re
 import shutil
 from collections.abc import Mapping
 from enum import StrEnum
@@ -262,12 +263,12 @@ def starter_files(name: str, language: StarterLanguage) -> Mapping[str, str]:
             words |= {"FILE": "bot.py", "INTERPRETER": "python3", "SETUP": "", "TEST": "python -m unittest"}
             files = {"bot.py": _BOT_PY, "test_bot.py": _TEST_PY}
         case StarterLanguage.JAVASCRIPT:
+            library = quote(str(shared_folder() / "bots" / "base-javascript" / "kaiten"))
             words |= {
                 "FILE": "bot.js",
                 "INTERPRETER": "node",
-                "SETUP": _INSTALL,
+                "SETUP": _fill_in(_INSTALL, {"LIBRARY": library}),
                 "TEST": "node --test       ",
-                "LIBRARY": quote(str(shared_folder() / "bots" / "base-javascript" / "kaiten")),
             }
             files = {"bot.js": _BOT_JS, "bot.test.js": _TEST_JS, "package.json": _PACKAGE}
     files = {"Dockerfile": _DOCKERFILE, "README.md": _README} | files
@@ -289,6 +290,5 @@ def write_starter(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _fill_in(text: str, words: Mapping[str, str]) -> str:
-    for word, value in words.items():
-        text = text.replace(word, value)
-    return text
+    """Replace words in one pass, because the bot's name may contain one of them."""
+    return re.sub("|".join(words), lambda word: words[word[0]], text)

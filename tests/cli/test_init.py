@@ -48,6 +48,14 @@ def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
     assert b"pass 2" in done.stdout
 
 
+def test_a_name_may_be_a_word_of_the_templates(tmp_path: Path) -> None:
+    """The files contain the name as it is."""
+    assert arena("init", "TEST-FILE", folder=tmp_path).returncode == 0
+    text = (tmp_path / "TEST-FILE" / "README.md").read_text()
+    assert text.startswith("# TEST-FILE\n")
+    assert "arena submit bot.py --name TEST-FILE\n" in text
+
+
 @pytest.mark.usefixtures("cpp_compiler")
 def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
     """As its README says, it passes its test, and plays through the bridge."""
