@@ -121,7 +121,7 @@ def _add(
         return EXIT_INTERRUPTED
     except OSError as error:
         fail(f"can't continue: {error}")
-    except TooFewBots as error:
+    except (TooFewBots, UnusableBot) as error:
         fail(str(error))
     except WorkerEnded as error:
         report.report_mistake(error.mistake)

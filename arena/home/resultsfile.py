@@ -3,6 +3,7 @@
 Lines are only appended. A last line that a crash or a full disk has cut off is ignored.
 """
 
+import fcntl
 import os
 from io import FileIO
 from pathlib import Path
@@ -15,11 +16,19 @@ class WrongResults(ValueError):
 
 
 class ResultsFile:
-    """A file of results, open for appending. Close it after use. Raises OSError."""
+    """A file of results, open for appending, with a lock. Close it after use.
+
+    Raises OSError, or WrongResults if another command is using it.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._file.close()
+            raise WrongResults(f"another command is writing to {path}: wait until it ends") from error
         self._file.truncate(self._file.readall().rfind(b"\n") + 1)
         self._file.seek(0, os.SEEK_END)
 

@@ -22,6 +22,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_an_unreadable_file_is_reported_in_one_line(folder: Path) -> None:
+    """It is the bot's, not the league's."""
+    (folder / "bots" / "three").mkdir()
+    (folder / "bots" / "three" / "bot.py").write_text(FIRST)
+    (folder / "bots" / "three" / "data").symlink_to("/proc/self/mem")
+    done = arena("league", "bots", "-n", "2", folder=folder)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("arena: can't read three: ")
+
+
 def test_a_league_continues(folder: Path) -> None:
     """The second run adds games to those of the first, here with a house bot."""
     args = ("league", "bots", "--house", "expected", "--players", "2,3", "--games", "24")

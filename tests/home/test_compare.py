@@ -91,6 +91,8 @@ def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
     known, done = read_comparison(file, comparison(2, seed=2), any_seed=True)
     assert (known, done) == (plan, (DealResult((1.0, 0.0), (0, 1)),) * 3)
     again = ResultsFile(file)
+    with pytest.raises(WrongResults, match="another command is writing"):
+        ResultsFile(file)
     again.write(DealResult((0.5, 0.5), (0, 0)))
     again.close()
     assert len(read_comparison(file, plan, any_seed=True)[1]) == 4
