@@ -62,6 +62,23 @@ def at_version(bot: str, version: int | None) -> str:
     return bot if version is None else f"{bot}@{version}"
 
 
+def read_secret(what: str, *, confirm: bool = False) -> str:
+    """Read a secret from the terminal, twice with ``confirm``, or else the first line of standard input.
+
+    On Ctrl-C, or if the line is not UTF-8, exit.
+    """
+    if sys.stdin.isatty():
+        try:
+            secret: str = typer.prompt(what, hide_input=True, confirmation_prompt=confirm, err=True)
+        except typer.Abort:
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        return secret
+    try:
+        return sys.stdin.buffer.readline().decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        fail(f"the {what.lower()} on standard input is not UTF-8 text")
+
+
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items, and show a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():

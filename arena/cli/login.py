@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from arena.cli.console import EXIT_FAILURE, EXIT_USAGE, fail, say
+from arena.cli.console import EXIT_FAILURE, EXIT_USAGE, fail, read_secret, say
 from arena.client.sites import (
     ClientError,
     Login,
@@ -131,8 +131,6 @@ def _last_site(sites: Sites) -> str:
 
 
 def _read_token(address: str) -> str:
-    if not sys.stdin.isatty():
-        return sys.stdin.readline()
-    say(f"create a token at {address}/account, with the {' and '.join(_REQUIRED_SCOPES)} scopes")
-    token: str = typer.prompt("Token", hide_input=True, err=True)
-    return token
+    if sys.stdin.isatty():
+        say(f"create a token at {address}/account, with the {' and '.join(_REQUIRED_SCOPES)} scopes")
+    return read_secret("Token")

@@ -1,12 +1,11 @@
 """``arena admin`` commands for accounts, invitations and the audit log."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena.cli.admin import open_arena_store, operating, operator_name, print_bots
-from arena.cli.console import Json, fail, print_json, print_table, say
+from arena.cli.console import Json, fail, print_json, print_table, read_secret, say
 from arena.protocol.states import Role
 
 if TYPE_CHECKING:
@@ -152,10 +151,7 @@ def audit(
 
 
 def _new_password() -> str:
-    if sys.stdin.isatty():
-        password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-        return password
-    return sys.stdin.readline().rstrip("\r\n")
+    return read_secret("Password", confirm=True)
 
 
 def _status(name: str) -> "UserStatus":
