@@ -12,7 +12,7 @@ from rich.text import Text
 from arena.cli.admin import open_arena_store
 from arena.cli.console import Json, fail, print_json
 from arena.cli.login import logged_in_site
-from arena.platform.speech import whole_percent
+from arena.platform.speech import visible, whole_percent
 from arena.protocol.documents import Leaderboard, Row
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def print_board(rows: Sequence[Row], title: str) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         cells = (str(row.rank), f"{row.bot}@{row.version}", row.author, *figures(row))
-        table.add_row(*map(Text, cells))  # names may look like markup
+        table.add_row(*(Text(visible(cell)) for cell in cells))  # names may look like markup
     # Fit every column even if stdout is a file.
     console = Console()
     console.width = max(console.width, 100)
