@@ -190,7 +190,7 @@ class _CalledPlayer:
         try:
             chooser = self._choosers.setdefault(ask.game, new_chooser(self._bot))
             move = as_move(chooser.choose(seen), seen)
-        except Exception as error:  # noqa: BLE001 - whatever the bot's code raises
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the bot's code raises
             self._listener.lost(self._seat, Lost(Fault.CRASH, f"{type(error).__name__}: {error}"))
             return
         self._listener.answered(self._seat, [PlayerAnswer(ask.game, seen.round, seen.turn, move)])
