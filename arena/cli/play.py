@@ -8,6 +8,7 @@ from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Final, NoReturn
 
 import typer
@@ -72,7 +73,7 @@ def play(  # noqa: PLR0913 - one argument per option
     ] = False,
     seed: Seed = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", help="File for the replays, one per line.")
+        str | None, typer.Option("--out", "-o", help="File for the replays, one per line; - for stdout.")
     ] = None,
     soy_sauce: SoySauce = False,
     pass_both_ways: PassBothWays = False,
@@ -86,6 +87,8 @@ def play(  # noqa: PLR0913 - one argument per option
 
     Example: arena play mybot.py greedy expected --games 300
     """
+    if as_json and out == "-":
+        fail("--json and the replays can't both go to stdout: specify a file with -o")
     seed = secrets.randbits(32) if seed is None else seed
     try:
         table = with_distinct_names([*map(find_bot, bots or ()), *map(bot_of_command, commands or ())])
@@ -94,6 +97,7 @@ def play(  # noqa: PLR0913 - one argument per option
         fail(str(error))
     report = Report(table)
     plan = player_of(table, games, with_replays=out is not None, processes=processes)
+    unwritten = f"; {out} was not written" if out and out != "-" else ""
     code = 0
     try:
         with (
@@ -108,14 +112,14 @@ def play(  # noqa: PLR0913 - one argument per option
                 if report.too_slow:
                     break
     except KeyboardInterrupt:
-        unwritten = f"; {out} was not written" if out else ""
         say(f"stopped after {len(report.results)} of {games} games{unwritten}")
         code = EXIT_INTERRUPTED
     except WorkerEnded as error:
         report.report_mistake(error.mistake)
+        say(f"stopped after {len(report.results)} of {games} games{unwritten}")
     except PlayingFailed as error:
         explain(error)
-    report.print(seed, rules, as_json=as_json)
+    report.print(seed, rules, as_json=as_json, table=out != "-")
     if code or report.faults:
         raise typer.Exit(code or EXIT_FAILURE)
 
@@ -201,7 +205,7 @@ class Report:
             show("\n".join(position_lines(mistake.puzzle.views()[-1])))
             saved = save_puzzle(name, mistake.puzzle)
         if saved is not None:
-            say(f"to reproduce: arena puzzle {saved} {self._bots[mistake.bot].word}")
+            say(f"to reproduce: {puzzle_command(saved, self._bots[mistake.bot])}")
         self.mistakes.append(
             {
                 "bot": name,
@@ -213,8 +217,8 @@ class Report:
             }
         )
 
-    def print(self, seed: int, rules: Rules, *, as_json: bool) -> None:
-        """Print the table of the games so far on stdout."""
+    def print(self, seed: int, rules: Rules, *, as_json: bool, table: bool) -> None:
+        """Print a summary of the games so far; with ``table``, also their table on stdout."""
         found = tallies(self._names, self.results)
         if as_json:
             rest = {
@@ -224,7 +228,7 @@ class Report:
             }
             print_json({"seed": seed, "games": len(self.results)} | rest)
             return
-        if found:
+        if found and table:
             print_table(_COLUMNS, map(_cells, found), numbers=_COLUMNS[1:])
         again = [
             f"further mistakes by {self._names[kind[0]]} ({kind[1]}): {count - 1}"
@@ -266,6 +270,11 @@ def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path |
         say(f"can't save the position in {file}: {error}", logging.ERROR)
         return None
     return file
+
+
+def puzzle_command(file: Path, bot: HomeBot) -> str:
+    """Return the command that puts a saved position to a bot."""
+    return f"arena puzzle {quote(str(file))} {bot.word}"
 
 
 def puzzle(

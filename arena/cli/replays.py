@@ -200,8 +200,11 @@ def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 def path_of(word: str) -> Path | None:
     """Return the file that a word refers to, or None for a game on a site; if the file is missing, exit."""
     path = Path(word)
-    if path.is_file():
-        return path
+    try:
+        if path.is_file():
+            return path
+    except OSError as error:
+        fail(f"can't read {word}: {error.strerror}")
     if "://" not in word and (path.suffix or "/" in word):
         fail(f"no such file: {word}")
     return None

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, fail, print_json, print_table, say, show
-from arena.cli.play import OneCommand, explain, save_puzzle, solver
+from arena.cli.play import OneCommand, explain, puzzle_command, save_puzzle, solver
 from arena.cli.replays import checked, in_file, path_of
 from arena.home.bots import HomeBot
 from arena.home.puzzle import move_text, position_lines
@@ -18,6 +18,7 @@ from arena.home.solving import Answered, RecordedSeat
 from arena.home.solving import rerun as put_to
 from arena.home.workers import PlayingFailed
 from arena.play.replay.document import PublicReplay, Seat
+from arena.protocol.documents import SeatResult
 
 
 def rerun(  # noqa: PLR0913 - one argument per option
@@ -108,21 +109,22 @@ def _lost_seats(count: int, of: str | None) -> Iterator[RecordedSeat]:
     from arena.client.games import download_replay, games_of, is_lost_by, own_bots
 
     with logged_in_site() as site:
-        own = own_bots(site)
-        bots = frozenset({of.partition("@")[0]}) if of else own
-        games = list(islice((game for game in games_of(site, bots) if is_lost_by(game, bots)), count))
+        whose = frozenset({of}) if of else own_bots(site)
+        bots = frozenset(name.partition("@")[0] for name in whose)
+        lost = (game for game in games_of(site, bots) if is_lost_by(game, bots))
+        games = list(
+            islice((game for game in lost if any(_is_one(seat, whose) for seat in game.seats)), count)
+        )
         if not games:
             fail(f"no rated games lost by {of or 'your bots'} yet", EXIT_FAILURE)
         replays = [checked(game.game, download_replay(site, game.game)) for game in games]
-        yield from _seats(replays, frozenset({of}) if of else own)
+        yield from _seats(replays, whose)
 
 
 def _seats(replays: Iterable[PublicReplay], whose: frozenset[str]) -> Iterator[RecordedSeat]:
     for replay in replays:
         seats = [
-            RecordedSeat(replay, number)
-            for number, seat in enumerate(replay.seats)
-            if not whose.isdisjoint((seat.bot, _name(seat)))
+            RecordedSeat(replay, number) for number, seat in enumerate(replay.seats) if _is_one(seat, whose)
         ]
         if not seats:
             players = ", ".join(map(_name, replay.seats))
@@ -131,7 +133,12 @@ def _seats(replays: Iterable[PublicReplay], whose: frozenset[str]) -> Iterator[R
         yield from seats
 
 
-def _name(seat: Seat) -> str:
+def _is_one(seat: Seat | SeatResult, whose: frozenset[str]) -> bool:
+    """Return True if a seat's bot is one of these bots, with or without a version."""
+    return not whose.isdisjoint((seat.bot, _name(seat)))
+
+
+def _name(seat: Seat | SeatResult) -> str:
     return f"{seat.bot}@{seat.version}"
 
 
@@ -194,4 +201,4 @@ def _report_failure(each: Answered, bot: HomeBot, stderr: str) -> None:
         show(text)
     show("\n".join(position_lines(seen)))
     if file := save_puzzle(bot.name, each.puzzle()):
-        say(f"to reproduce: arena puzzle {file} {bot.word}")
+        say(f"to reproduce: {puzzle_command(file, bot)}")

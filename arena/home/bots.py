@@ -29,7 +29,7 @@ class HomeBot:
     """A bot on this machine."""
 
     name: str  # unique among the bots of a run
-    word: str  # how to specify it on a command line
+    word: str  # how to specify it in a shell
     author: str  # `house` or `local`
     file: Path | None  # its source file, or None for a command
     # The command that starts it as a program. `ARENA_REFEREE` gives the program the referee's address.
@@ -45,8 +45,15 @@ class HomeBot:
 def find_bot(word: str) -> HomeBot:
     """Return the bot that a word specifies: a source file, a folder with one, a program, or a house bot.
 
-    Raises UnusableBot if there is no such bot, or its language can't be run here.
+    Raises UnusableBot if there is no such bot, it can't be read, or its language can't be run here.
     """
+    try:
+        return _find_bot(word)
+    except (OSError, RuntimeError) as error:  # for example, no permission, or no such user's home folder
+        raise UnusableBot(f"can't read {word}: {error}") from error
+
+
+def _find_bot(word: str) -> HomeBot:
     path = Path(word).expanduser()
     if path.is_file():
         return _bot_of_file(path, word)
@@ -170,7 +177,9 @@ def _bot_of_file(path: Path, word: str) -> HomeBot:
     language = language_of(path.name)
     if language is None and os.access(path, os.X_OK):
         command = (str(path.absolute()),)
-        return HomeBot(name=path.stem, word=word, author=_SELF, file=None, command=command, language=None)
+        return HomeBot(
+            name=path.stem, word=shlex.quote(word), author=_SELF, file=None, command=command, language=None
+        )
     if language is None:
         raise UnusableBot(
             f"{path} is not Python (.py), JavaScript (.js) or a program. For a bot in another language, give "
@@ -184,4 +193,6 @@ def _source_file_bot(name: str, word: str, author: str, file: Path, language: La
     file = file.resolve()
     runner = (sys.executable, "-m", "arena.home.program") if language is PYTHON else language.interpreter
     command = (*runner, str(file))
-    return HomeBot(name=name, word=word, author=author, file=file, command=command, language=language)
+    return HomeBot(
+        name=name, word=shlex.quote(word), author=author, file=file, command=command, language=language
+    )

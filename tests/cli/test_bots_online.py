@@ -264,6 +264,8 @@ def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> Non
     lost = [each["game"] for each in listed]
     said = reader.types("rerun", "--lost", "-n", "2", "random", "--json", **ben)
     assert {each["game"] for each in json.loads(said.out)["differences"]} == set(lost[:2])
+    never = reader.types("rerun", "--lost", "--of", f"{listed[0]['seats'][0]['bot']}@99", "random", **ben)
+    assert "@99 yet" in refused(never, 1)
     others = json.loads(reader.types("rerun", game.game, "random", "--of", "other", "--json").out)
     assert not {each["seat"] for each in others["differences"]} & own
     line = refused(reader.types("rerun", "--lost", "random"), 1)

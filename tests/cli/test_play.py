@@ -59,6 +59,25 @@ def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
     assert replays[0].turns[0].millis is not None
 
 
+def test_replays_on_stdout_are_alone(folder: Path) -> None:
+    """There is no table among them."""
+    done = arena("play", "first.py", "./dice", "-n", "2", "--seed", "1", "-o", "-", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert [parse(line).game for line in done.stdout.splitlines()] == ["play-1-0", "play-1-1"]
+
+
+def test_the_command_that_reproduces_an_error_works(folder: Path) -> None:
+    """Even if a file's name contains a space."""
+    (folder / "my bot.py").write_text("def choose(view):\n    return 1 / 0\n")
+    cache = str(folder / "my cache")
+    done = arena("play", "my bot.py", "first.py", "-n", "1", folder=folder, XDG_CACHE_HOME=cache)
+    (line,) = (line for line in done.stderr.decode().splitlines() if "to reproduce: " in line)
+    words = shlex.split(line.partition("to reproduce: ")[2])
+    again = arena(*words[1:], folder=folder, XDG_CACHE_HOME=cache)
+    assert again.returncode == 1
+    assert "arena: my bot: ZeroDivisionError: " in again.stderr.decode()
+
+
 def test_an_error_is_reported_with_line_and_position(folder: Path) -> None:
     """It is reported once, with a file that puts the position to this bot again, or to another one."""
     text = "WORTH = {}\ndef choose(view):\n    return max(view.hand, key=lambda card: WORTH[card])\n"
