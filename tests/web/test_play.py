@@ -89,8 +89,11 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
     text = visitor.get(path).text
     assert "Costliest decisions" in text
     frame = present(re.search(rf'href="({path}/games/person-1/1/1)"', text))
-    assert "You against greedy" in visitor.get(frame[1]).text
-    assert "you@" not in visitor.get(frame[1]).text
+    viewer = visitor.get(frame[1]).text
+    assert "You against greedy" in viewer
+    assert "you@" not in viewer
+    assert '<a href="/play" aria-current="true">' in viewer
+    assert "Only you can open links to this game." in viewer
     assert parse(visitor.get(f"{path}/replay.json").content).seats[game_at(world, path).seat].bot == "you"
     assert visitor.get(f"{path}/games/person-2/1/1").status_code == 404
     text = visitor.get("/play").text

@@ -327,6 +327,8 @@ class _Play:
             home=home,
             base=_base(found),
             download=f"{home}/replay.json",
+            section="play",
+            viewers="you",
         )
 
     def _own_game(self, request: Request, id_: str) -> PersonGame:

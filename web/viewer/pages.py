@@ -203,6 +203,7 @@ def shown_game(found: GamePage) -> Shown:
         base=home,
         download=f"{home}/replay.json",
         embed=f"/embed/{found.game}",
+        section="games",
     )
 
 

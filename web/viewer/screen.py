@@ -182,6 +182,8 @@ class Shown:
     base: str  # prefix of the addresses of its frames, without a trailing slash
     download: str  # the address of its replay
     embed: str | None = None  # like `base`, for pages that other sites may frame; None for a private game
+    section: str = "mine"  # the site's section that the game belongs to
+    viewers: str = "the owner and operators"  # who can open a private game
 
 
 class ViewerControl(NamedTuple):
