@@ -52,6 +52,7 @@ class Conductor:
         self._players = players
         self._start_seconds = start_seconds
         self._now = now
+        self._missed_before = 0.0  # length of the pauses before any bot could start
         self._started_at: dict[int, float] = {}
         self._absent = set(range(len(players)))
         self._meters: dict[int, HostDelayMeter] = {}
@@ -63,6 +64,8 @@ class Conductor:
     async def open(self) -> None:
         """Open every player."""
         await asyncio.gather(*(player.open(seat, self) for seat, player in enumerate(self._players)))
+        self._now()
+        self._missed_before = self._now.missed
 
     async def run(self) -> None:
         """Play the match to its end, then close the players.
@@ -121,8 +124,8 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            # Pauses count from the beginning: a bot may have started before the referee learned of it.
-            missed = self._now.missed
+            # All pauses since the sockets exist count: a bot may start before the referee learns of it.
+            missed = self._now.missed - self._missed_before
             if missed > _MAX_PAUSE_SECONDS:
                 why = f"was not running for {missed:.1f} s while the bot in seat {seat} was starting"
                 self.failed(RefereePaused(f"the referee {why}, and the bot then exited: {lost.why}"))

@@ -104,6 +104,29 @@ def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, starte
         asyncio.run(play())
 
 
+def test_a_pause_before_the_sockets_exist_excuses_no_bot() -> None:
+    """No bot can have started by then, so one that exits later is to blame."""
+    moment = 100.0
+    match = RefereedMatch(Rules(players=2), ["1" * 32], Clock())
+
+    class Slow(Silent):
+        async def open(self, seat: int, listener: object) -> None:
+            nonlocal moment
+            await super().open(seat, listener)
+            moment += 6
+
+    async def play() -> None:
+        now = RefereeClock(lambda: moment, lambda: 0.0)
+        conductor = Conductor(match, [Slow(last), Silent(last)], start_seconds=10, now=now)
+        await conductor.open()
+        for seat in range(2):
+            conductor.ended(seat, "it ended")
+        await conductor.run()
+
+    asyncio.run(play())
+    assert [seat.lost for seat in match.seats()] == ["it ended"] * 2
+
+
 def test_a_bot_that_never_greets_is_absent() -> None:
     """The time to greet runs from the bot's start. The game is played by the others and a stand-in."""
     (game,) = conduct([Silent(last), InProcessPlayer(last)], Rules(players=2), 3, Clock(start_millis=200))
