@@ -21,6 +21,9 @@ from arena.rules import Move, Rules, View
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
 
+PATIENT = Clock(start_millis=1000 * WAIT_SECONDS, move_millis=1000 * WAIT_SECONDS)
+"""For bots without a meter: it also counts the time during which a busy host keeps them waiting."""
+
 BOT = """
 import sys
 from arena.sdk import run
@@ -58,19 +61,18 @@ def attended() -> RefereeClock:
 
 
 def conduct(
-    players: Sequence[SeatPlayer], rules: Rules, games: int, clock: Clock | None = None
+    players: Sequence[SeatPlayer], rules: Rules, games: int, clock: Clock = PATIENT
 ) -> tuple[GameRecord, ...]:
     """Play a match to its end and return its games."""
     seeds = [f"{number:032x}" for number in range(1, games + 1)]
 
     async def play() -> tuple[GameRecord, ...]:
-        clock_ = clock or Clock()
-        match = RefereedMatch(rules, seeds, clock_)
-        conductor = Conductor(match, players, start_seconds=clock_.start_millis / 1000, now=attended())
+        match = RefereedMatch(rules, seeds, clock)
+        conductor = Conductor(match, players, start_seconds=clock.start_millis / 1000, now=attended())
         await conductor.open()
         for seat in range(len(players)):
             conductor.started(seat)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(WAIT_SECONDS):
             await conductor.run()
         return match.games()
 

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 import msgspec
 
 from arena.play.referee.spec import Finished, FromReferee, Listening, RefereeSpec, RoundsOver, Started
-from arena.protocol.match import Clock
 from arena.rules import Rules
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
-from tests.play.referee.lines import BOT
+from tests.play.referee.lines import BOT, PATIENT
 
 # An audit hook sees every file that Python opens and every module that it imports.
 REFEREE = """
@@ -41,7 +40,7 @@ def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", Refer
             rules=Rules(players=2),
             seeds=("00" * 16,),
             seatings=(),
-            clock=Clock(),
+            clock=PATIENT,
             sockets=tuple(f"{root}/{seat}.sock" for seat in range(2)),
             folder=str(folder),
             uid=None,

@@ -42,7 +42,7 @@ def test_only_the_referees_own_delay_is_excused(*, reads: bool) -> None:
     """
     with short_folder() as folder:
         told, seconds = asyncio.run(_told_after_a_pause(folder, reads=reads))
-    assert (told > seconds) is reads
+    assert (told >= seconds) is reads  # equal if the clock has stopped for a pause in between
 
 
 async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, float]:
@@ -63,7 +63,7 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
         await loop.sock_connect(bot, str(folder / "bot.sock"))
         await loop.sock_sendall(bot, PREFACE + frame(SETTINGS))
         _, writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
-        sent = await _fill(writer)  # the bot hasn't read anything so far
+        sent = await _fill(writer, relay)  # the bot hasn't read anything so far
         if reads:
             await _read(bot, sent)
         relay.expect_message()
@@ -81,16 +81,14 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
     return told, made
 
 
-async def _fill(writer: asyncio.StreamWriter) -> int:
-    """Send until nothing more fits into the buffers on the way to the bot; return the number of bytes."""
+async def _fill(writer: asyncio.StreamWriter, relay: Relay) -> int:
+    """Send until bytes for the bot wait in the relay; return the number of bytes."""
     sent = 0
-    while True:
+    while not relay._blocked:  # noqa: SLF001 - nothing else shows it
         writer.write(FILLING)
         sent += len(FILLING)
-        try:
-            await asyncio.wait_for(writer.drain(), 1)
-        except TimeoutError:
-            return sent
+        await asyncio.sleep(0)
+    return sent
 
 
 async def _read(bot: socket.socket, size: int) -> None:
