@@ -26,6 +26,7 @@ from arena.protocol.match import (
 )
 from arena.rules import Rules, seats_to_move, view
 from tests.folders import short_folder
+from tests.patience import WAIT_SECONDS
 from tests.sandbox.stage import DockerStage, ProcessStage, Stage
 
 SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
@@ -90,6 +91,19 @@ def referees() -> list[int]:
             if parent == os.getpid() and b"arena.play.referee" in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
     return found
+
+
+@pytest.fixture(autouse=True)
+def _all_of_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read ended bots' stderr to its end, although the host may be busy."""
+    for runtime in ("process.runtime", "docker.sandbox"):
+        monkeypatch.setattr(f"arena.sandbox.{runtime}._STDERR_SECONDS", 30)
+
+
+@pytest.fixture
+def awaited_exits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for the exit of each bot whose stream has ended, however long a busy host takes."""
+    monkeypatch.setattr("arena.play.launcher.seats._EXIT_SECONDS", WAIT_SECONDS)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -15,19 +15,23 @@ from arena.play.launcher import MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord
 from arena.sandbox.docker.engine import host_ran_out_of_memory, reached_its_limit
+from arena.sandbox.docker.sandbox import DockerSandbox
 from arena.sandbox.runtime import INSTALL_LABEL, SEAT_LABEL
+from tests.patience import WAIT_SECONDS
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
-
-WAIT_SECONDS = 60
 
 REMEMBERED_EVENTS = 256
 """How many events the engine remembers."""
 
 STACK = r'Stack \(most recent call first\):\n  File "(?:<string>|[^"]*bot\.py)", line \d+ in choose\n'
 
-QUICK = Clock(move_millis=500, bank_millis=0)
+PATIENT = Clock(start_millis=1000 * WAIT_SECONDS, move_millis=1000 * WAIT_SECONDS)
+"""Bots can wait this long for what the test does to them."""
+
+LONG_ENOUGH = Clock(move_millis=500, bank_millis=20_000)
+"""Time for a busy engine to pause a bot before its clock runs out."""
 
 THINKS = """
 import pathlib, time
@@ -86,11 +90,12 @@ KILLS = {
 
 
 @pytest.mark.docker
+@pytest.mark.usefixtures("awaited_exits")
 @pytest.mark.parametrize("table", [0, 1])
 def test_no_bot_can_make_its_match_void(docker_hall: Hall, table: int) -> None:
     """A bot is blamed however it ends itself and whatever name its process has; the others aren't."""
     bots = [*(ENDS_ITSELF.replace("END", end) for end in KILLS.values()), AT_ONCE][table::2]
-    record = docker_hall.play(*bots, programs.GOOD)
+    record = docker_hall.play(*bots, programs.GOOD, clock=PATIENT)
     assert [fault for fault in faults(record) if fault is not None] == [Fault.CRASH] * len(bots)
     assert faults(record)[-1] is None
     assert all(seat.trouble for seat in record.seats[:-1])
@@ -126,7 +131,7 @@ def test_a_bot_that_was_ended_from_outside_makes_the_match_void(
         interfered(docker_hall, ends[how]),
         pytest.raises(MatchVoid, match="find out what else uses the engine"),
     ):
-        docker_hall.play(program, programs.GOOD)
+        docker_hall.play(program, programs.GOOD, clock=PATIENT)
 
 
 @pytest.mark.docker
@@ -136,24 +141,34 @@ def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
         interfered(docker_hall, lambda container: container.pause()),
         pytest.raises(MatchVoid, match="asked the engine to pause"),
     ):
-        docker_hall.play(THINKS, programs.GOOD, clock=QUICK)
+        docker_hall.play(THINKS, programs.GOOD, clock=LONG_ENOUGH)
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize(("how", "bank_millis"), [("kill", 60_000), ("pause", 0)])
+@pytest.mark.parametrize(("how", "clock"), [("kill", PATIENT), ("pause", LONG_ENOUGH)])
 def test_other_events_do_not_hide_who_ended_or_paused_a_bot(
-    docker_hall: Hall, how: str, bank_millis: int
+    docker_hall: Hall, monkeypatch: pytest.MonkeyPatch, how: str, clock: Clock
 ) -> None:
     """If the engine has forgotten the event by the match's end, no bot is blamed either."""
+    checked = threading.Event()
+    check_cause = DockerSandbox._check_cause  # noqa: SLF001 - the test waits until it has been called
+
+    def check_and_tell(sandbox: DockerSandbox, code: int) -> None:
+        try:
+            check_cause(sandbox, code)
+        finally:
+            checked.set()
 
     def meddle(container: Container) -> None:
         getattr(container, how)()
-        time.sleep(1)  # bots, too, need seconds for this many events
+        # Bots, too, need seconds for this many events: the arena sees first that the bot was ended.
+        assert how == "pause" or checked.wait(WAIT_SECONDS)
         flood(docker_hall)
         for other in containers(docker_hall, 1):
-            other.exec_run(["touch", "/tmp/on"])  # noqa: S108 - the bot's own
+            with suppress(APIError):  # the match may be over already
+                other.exec_run(["touch", "/tmp/on"])  # noqa: S108 - the bot's own
 
-    clock = Clock(move_millis=500, bank_millis=bank_millis)
+    monkeypatch.setattr(DockerSandbox, "_check_cause", check_and_tell)
     with interfered(docker_hall, meddle), pytest.raises(MatchVoid, match=f"asked the engine to {how}"):
         docker_hall.play(THINKS, DAWDLES, clock=clock)
 
@@ -202,7 +217,7 @@ def containers(hall: Hall, seat: int) -> list[Container]:
     """Return the running containers of a seat."""
     assert isinstance(hall.stage, DockerStage)
     labels = [f"{INSTALL_LABEL}={hall.stage.install}", f"{SEAT_LABEL}={seat}"]
-    return hall.stage.client.containers.list(filters={"label": labels})
+    return hall.stage.client.containers.list(filters={"label": labels}, ignore_removed=True)
 
 
 def flood(hall: Hall) -> None:

@@ -53,11 +53,16 @@ class EngineLine:
         self._server.bind(str(path))
         self._server.listen()
         self._open: list[socket.socket] = [self._server]
+        self._is_cut = False
         threading.Thread(target=self._serve, daemon=True).start()
 
     def cut(self) -> None:
         """Close all connections and accept no more."""
+        self._is_cut = True
         self.path.unlink(missing_ok=True)
+        self._close()
+
+    def _close(self) -> None:
         for end in self._open:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -70,6 +75,9 @@ class EngineLine:
                 far = socket.socket(socket.AF_UNIX)
                 far.connect(ENGINE)
                 self._open += [near, far]
+                if self._is_cut:  # since it was accepted
+                    self._close()
+                    return
                 for source, sink in ((near, far), (far, near)):
                     threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
 
@@ -149,7 +157,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         assert at.workers.status()[0].busy == 2
         at.line.cut()
         _kill_all(at)
-        assert isinstance(match.exception(60), HostFailed)
+        assert isinstance(match.exception(WAIT_SECONDS), HostFailed)
         assert at.workers.status()[0].busy == 0
         assert at.workers.reserve(2) is None
         time.sleep(4 * POLL_SECONDS)  # the worker checks again, and there is still no engine
@@ -168,7 +176,7 @@ def test_a_bot_that_ended_with_its_engine_before_greeting_is_not_awaited(
         wait_until(lambda: len(at.running()) == 2, "two containers")
         at.line.cut()
         _kill_all(at)
-        assert isinstance(match.exception(60), HostFailed)
+        assert isinstance(match.exception(WAIT_SECONDS), HostFailed)
 
 
 def test_no_match_is_played_while_the_engine_shuts_down(
@@ -177,7 +185,7 @@ def test_no_match_is_played_while_the_engine_shuts_down(
     """The engine's ping still succeeds, but other requests fail. The host is blamed, and no match starts."""
     with _hall_on(docker_client, base_image, run_dir) as at:
         at.line.ending = True
-        assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
+        assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(WAIT_SECONDS), HostFailed)
         time.sleep(4 * POLL_SECONDS)  # the worker checks again, and the engine's ping succeeds
         assert at.workers.reserve(2) is None
         at.line.ending = False

@@ -9,7 +9,7 @@ import pytest
 from arena.images.build.context import build_bot_image
 from arena.play.botfiles import load
 from arena.protocol.faults import Fault
-from arena.protocol.match import MatchRecord, decode, encode
+from arena.protocol.match import Clock, MatchRecord, decode, encode
 from arena.rules import Rules
 from arena.scheduler.check import check_record
 from tests.play.launcher import programs
@@ -19,6 +19,9 @@ from tests.sandbox.stage import DockerStage
 pytestmark = pytest.mark.docker
 
 BOTS = Path(__file__).parents[3] / "bots"
+
+PATIENT = Clock(start_millis=60_000, move_millis=60_000)
+"""Enough time to run out of memory, however slow this machine is."""
 
 LAST_MOVE = """
 import { run } from "kaiten";
@@ -56,7 +59,7 @@ def source(hall: Hall, image: str, program: str) -> str:
 
 def match(hall: Hall, *seats: str, rules: Rules | None = None, games: int = 1) -> MatchRecord:
     """Play a match between these images, and check its record against the rules."""
-    spec = hall.spec(*[programs.GOOD] * len(seats), games=games)
+    spec = hall.spec(*[programs.GOOD] * len(seats), games=games, clock=PATIENT)
     spec = replace(spec, seats=seats, rules=rules or spec.rules, seeds=SEEDS[:games])
     record = decode(hall.launcher.play(encode(spec), tuple(range(len(seats)))), MatchRecord)
     check_record(spec, record)

@@ -71,6 +71,7 @@ def test_the_output_of_a_good_bot_is_stored_to_the_last_line(hall: Hall) -> None
     assert [seat.exit_code for seat in record.seats] in ([None, None], [0, None], [None, 0], [0, 0])
 
 
+@pytest.mark.usefixtures("awaited_exits")
 def test_a_bot_that_raises_is_a_crash_with_its_traceback(process_hall: Hall) -> None:
     """The rest of the game and the next one are played without it, and its owner can read why."""
     record = process_hall.play(programs.GOOD, programs.RAISES_IN_ROUND_2, games=3)
@@ -99,6 +100,7 @@ def heard(hall: Hall, said: str, code: int, place: int = 0) -> list[str]:
     return events[: 1 + max(n for n, event in enumerate(events) if event.startswith("turn_request"))]
 
 
+@pytest.mark.usefixtures("awaited_exits")
 def test_a_bot_learns_only_the_moves_of_another(process_hall: Hall) -> None:
     """It gets the same events whatever the other's note, stderr, exit code, library and files are.
 
@@ -119,7 +121,7 @@ def test_the_referee_needs_no_access_to_the_folders_above_its_own(process_hall: 
 
 def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
     """Stopping a match raises LauncherStopped and removes its sandboxes, sockets and processes."""
-    spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
+    spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD, clock=PATIENT)
     failure: list[BaseException] = []
 
     def play() -> None:
@@ -139,7 +141,7 @@ def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
 
 def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -> None:
     """The match is void; the error says how its referee ended. Sandboxes and sockets are removed at once."""
-    spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
+    spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD, clock=PATIENT)
     with ThreadPoolExecutor(1) as pool:
         match = pool.submit(hall.launcher.play, encode(spec), (0, 1))
         wait_until(lambda: bool(hall.stage.leftovers() and referees()), "a sandbox and a referee")

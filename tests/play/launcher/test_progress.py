@@ -50,7 +50,7 @@ def test_rounds_are_reported_when_they_are_over_and_never_before(process_hall: H
         try:
             for rounds in (1, 2):
                 with more:
-                    assert more.wait_for(lambda: len(told) >= rounds, 30), match  # noqa: B023 - called here
+                    assert more.wait_for(lambda: len(told) >= rounds, WAIT_SECONDS), match  # noqa: B023 - called here
                 assert [len(each.steps) for each in told] == [asked, 2 * asked][:rounds]
                 files[rounds - 1].touch()
         finally:

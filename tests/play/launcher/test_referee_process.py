@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -71,7 +72,8 @@ def test_bots_are_removed_if_one_keeps_the_referee_from_ending(
 
     def remove() -> None:
         removed.set()
-        other.send(b"\n")
+        with suppress(OSError):  # the referee's exit is awaited twice, and the socket may be closed by now
+            other.send(b"\n")
 
     with source, other:
         with RefereeProcess(spec, remove) as referee:
@@ -93,13 +95,16 @@ def _splices(thread: threading.Thread) -> bool:
     return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().split()[0] in _SPLICE
 
 
-GREETS_LATER = """
-import pathlib, time
-pathlib.Path(THERE).touch()
-while not pathlib.Path(GO).exists():
+STOPS_THE_REFEREE = """
+import os, pathlib, signal, time
+referee = pathlib.Path(REFEREE)
+while not referee.exists():
     time.sleep(0.02)
+os.kill(int(referee.read_text()), signal.SIGSTOP)
+pathlib.Path(STOPPED).touch()
 REST
 """
+"""It does so itself, since its time to greet runs until then."""
 
 IMPATIENT = "raise SystemExit('nobody answers')"
 
@@ -107,26 +112,27 @@ IMPATIENT = "raise SystemExit('nobody answers')"
 def _stood_still(
     hall: Hall, folder: Path, rest: str, seconds: float, clock: Clock | None = None
 ) -> MatchRecord:
-    """Play a match whose referee is suspended for ``seconds`` when the first bot continues with ``rest``."""
-    there, go = folder / "there", folder / "go"
-    bot = GREETS_LATER.replace("THERE", repr(str(there))).replace("GO", repr(str(go))).replace("REST", rest)
+    """Play a match whose referee stands still for ``seconds`` while the first bot goes on with ``rest``."""
+    found, stopped = folder / "referee", folder / "stopped"
+    bot = STOPS_THE_REFEREE.replace("REFEREE", repr(str(found))).replace("STOPPED", repr(str(stopped)))
 
-    def stop() -> None:
-        wait_until(there.exists, "the bot")
-        (referee,) = referees()
-        os.kill(referee, signal.SIGSTOP)
+    def go_on() -> None:
+        (referee,) = wait_until(referees, "the referee")
+        written = folder / "written"
+        written.write_text(str(referee))
+        written.rename(found)
         try:
-            go.touch()
+            wait_until(stopped.exists, "the bot")
             time.sleep(seconds)
         finally:
             os.kill(referee, signal.SIGCONT)
 
     with ThreadPoolExecutor(1) as pool:
-        stopping = pool.submit(stop)
+        going_on = pool.submit(go_on)
         try:
-            return hall.play(bot, programs.GOOD, clock=clock)
+            return hall.play(bot.replace("REST", rest), programs.GOOD, clock=clock)
         finally:
-            stopping.result()
+            going_on.result()
 
 
 def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:
