@@ -1,13 +1,19 @@
 """Fixtures shared by the scheduler's tests."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
 
 from arena.db.store import Store
 from tests.databases import sqlite_store
+
+
+@pytest.fixture(autouse=True)
+def _any_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start matches however busy the host is. Otherwise each may wait for a minute."""
+    monkeypatch.setattr("arena.scheduler.workers.load_monitor", lambda _: nullcontext())
 
 
 @pytest.fixture

@@ -423,7 +423,7 @@ def test_matches_locked_by_another_coordinator_block_nothing(postgresql_url: str
             connection.execute(text("SELECT id FROM match FOR UPDATE"))
             run = thread.submit(coordinator.run, lambda: False)
             turns = {coordinator.last_tick}
-            end = time.monotonic() + 30
+            end = time.monotonic() + WAIT_SECONDS
             while len(turns) < 4 and time.monotonic() < end:
                 time.sleep(0.01)
                 turns.add(coordinator.last_tick)

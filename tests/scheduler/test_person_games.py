@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -30,6 +31,15 @@ from tests.patience import wait_until
 from tests.scheduler.test_coordinator import entropy
 
 STUBBORN: Final = "import time\nfrom arena.sdk import run\ndef choose(view): time.sleep(600)\nrun(choose)\n"
+
+
+PATIENT: Final = Clock(start_millis=60_000, move_millis=60_000)
+
+
+@pytest.fixture(autouse=True)
+def _no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End no game because nobody has looked at it: on a busy host, bots may take longer to start."""
+    monkeypatch.setattr("arena.scheduler.person_games.SILENCE_SECONDS", 3_600)
 
 
 @pytest.fixture
@@ -143,7 +153,7 @@ def test_a_game_is_played_to_its_replay(
         move = chosen[game.asked.round, game.asked.turn] = choose(game)
         return move
 
-    with host(store, run_dir):
+    with host(store, run_dir, clock=PATIENT):
         game = play(store, id_, noted)
     assert game.state is PersonGameState.OVER
     replay = parse(game.replay)
@@ -169,7 +179,7 @@ def test_a_person_has_no_clock_and_bots_keep_theirs(store: Store, run_dir: Path,
     (folder / "bot.py").write_text(STUBBORN)
     add_bot(store, "stubborn", source=str(folder), author="house")
     id_ = asked_for(store, "g", Rules(players=2), "stubborn")
-    quick = Clock(start_millis=10_000, move_millis=50, bank_millis=0)
+    quick = replace(PATIENT, move_millis=50, bank_millis=0)
 
     def slowly(game: PersonGame) -> Move:
         time.sleep(0.1)  # twice the time that a bot may take
@@ -290,9 +300,9 @@ def test_a_game_that_can_not_be_stored_fails(
     monkeypatch.setattr(
         store.person_games, "fail", lambda *given: fail(*given) if available.is_set() else unavailable()
     )
-    with host(store, run_dir):
+    with host(store, run_dir), ThreadPoolExecutor(1) as player:
         if method == "finish":
-            threading.Thread(target=play, args=(store, id_, first)).start()
+            player.submit(play, store, id_, first)
         wait_until(lambda: tried.is_set() and not list(run_dir.glob("*/*")), "the end of the match")
         available.set()
         game = until(store, id_, lambda game: game.ended is not None)
