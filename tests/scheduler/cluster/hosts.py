@@ -12,7 +12,6 @@ from pathlib import Path
 
 import httpx2
 
-from arena.cli.main import main
 from arena.platform.settings import Address, Settings
 from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.certificates import make_keys
@@ -60,7 +59,7 @@ class Hosts:
         name: str,
         *arguments: str,
         key: str,
-        program: Callable[[], int | None] = main,
+        program: Callable[[], int | None] = forked.arena_on_two_cores,
         **variables: str,
     ) -> None:
         """Start a command as a member of the cluster, with additional environment variables."""

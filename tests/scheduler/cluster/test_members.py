@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
@@ -168,7 +169,7 @@ def test_connections_need_a_certificate_of_this_cluster(cluster: Hosts, tmp_path
     for shown in (None, strange, replace(strange, ca=true.ca)):
         with pytest.raises(SchedulerUnreachable):
             link(cluster, shown)
-    assert "dask client" not in [thread.name for thread in threading.enumerate()]
+    wait_until(lambda: "dask client" not in [thread.name for thread in threading.enumerate()])
     with closing(link(cluster, true)) as known:
         assert [member.card.host for member in known.members()]
 
@@ -297,9 +298,10 @@ def test_a_silent_worker_is_lost_in_time_and_comes_back(cluster: Hosts, slow: st
     """
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
+        # Before the loss, since it may take longer to start than the loss takes to be noticed.
+        start_twin(cluster, "worker0")
         cluster.freeze("worker0")
         try:
-            start_twin(cluster, "worker0")
             with within(35), pytest.raises(WorkerLost):
                 lost.result(timeout=WAIT_SECONDS)
             assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
@@ -367,10 +369,11 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
     run_dir.write_text("no folder")  # so that no socket can be made
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         queue_up(store, 4)
-        notes = Notes()
+        notes, begun = Notes(), time.monotonic()
         coordinate(cluster, store, notes)
     assert (notes.finished, notes.lost, notes.quarantined) == (4, [], 0)
-    assert 1 <= len(notes.voided) <= 2  # at most those started before the first failure
+    # At most those started before the first failure, and then one per minute.
+    assert 1 <= len(notes.voided) <= 2 + (time.monotonic() - begun) // 60
     assert all("can't create socket folders" in why for why in notes.voided)
     cluster.kill("worker2")
 
