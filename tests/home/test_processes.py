@@ -15,6 +15,7 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import Fault
 from arena.rules import Rules
+from tests.patience import WAIT_SECONDS
 
 FIRST = "def choose(view):\n    return view.legal_moves()[0]\n"
 RUN = "from arena.sdk import run\nrun(choose)\n"
@@ -64,8 +65,11 @@ def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
         assert [result.game for result in results] == games
 
 
-def test_a_crash_costs_one_game_and_is_explained(tmp_path: Path, first: HomeBot) -> None:
+def test_a_crash_costs_one_game_and_is_explained(
+    tmp_path: Path, first: HomeBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The mistake has the end of stderr and the position. The next game has a new process."""
+    monkeypatch.setattr("arena.play.launcher.seats._EXIT_SECONDS", WAIT_SECONDS)
     text = "def choose(view):\n    if view.round == 2: raise KeyError('lost')\n    return view.hand[0]\n"
     results = play(3, first, command(tmp_path, text + RUN))
     assert len(results) == 3
