@@ -74,7 +74,8 @@ function showLine() {
 /** Show a check's progress and verdict, which are parts of its page. */
 async function showCheck(address) {
   const response = await fetch(address, { cache: "no-store" });
-  if (!response.ok || source?.address !== address) return;
+  if (!response.ok) throw new Error(`${address} responded with ${response.status}`);
+  if (source?.address !== address) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   localise(page);
   for (const place of checked.querySelectorAll("[data-part]")) {
@@ -91,9 +92,13 @@ function follow(id) {
   source?.close();
   source = Object.assign(new EventSource(`/api/v1/submissions/${id}/events`), { address: `/submissions/${id}` });
   const { address } = source;
-  source.addEventListener("stage", (event) => {
-    if (JSON.parse(event.data).ended) event.target.close();
-    showCheck(address).catch(() => {});
+  source.addEventListener("stage", async ({ data, target }) => {
+    try {
+      await showCheck(address);
+    } catch {
+      return; // after an end that couldn't be shown, the browser reconnects and gets the event again
+    }
+    if (JSON.parse(data).ended) target.close();
   });
   checked.querySelector("[data-page]").href = address;
   checked.hidden = false;
