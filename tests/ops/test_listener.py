@@ -58,7 +58,7 @@ def client(world: World) -> Iterator[httpx2.Client]:
     """Yield a client of a running server."""
     with (
         OpsServer(Address("127.0.0.1", 0), world.routes()) as listener,
-        httpx2.Client(base_url=f"http://{listener.address}") as client,
+        httpx2.Client(base_url=f"http://{listener.address}", timeout=WAIT_SECONDS) as client,
     ):
         yield client
 
@@ -122,7 +122,7 @@ def test_a_hung_check_delays_neither_other_checks_nor_the_end() -> None:
         ):
             connection.sendall(b"GET /hangs HTTP/1.1\r\nHost: test\r\n\r\n")
             assert asked.wait(WAIT_SECONDS)
-            assert httpx2.get(f"http://{listener.address}/healthz").text == "ok\n"
+            assert httpx2.get(f"http://{listener.address}/healthz", timeout=WAIT_SECONDS).text == "ok\n"
         assert not hung.is_set()
     finally:
         hung.set()

@@ -13,6 +13,7 @@ from arena.ops.export.__main__ import SCHEMA
 from arena.ops.export.manifest import MANIFEST, ExportManifest, read_manifest, write_manifest
 from tests.accounts.world import World
 from tests.db.builders import START
+from tests.patience import WAIT_SECONDS
 from tests.web.app import site_over
 from tests.web.exported import SIZE, content_of, manifest_of, name_of, put_files
 from tests.web.html import Page, check
@@ -131,7 +132,7 @@ def test_a_file_is_sent_unchanged_and_cached_forever(url: str) -> None:
     for kind in ("application/vnd.apache.parquet", "application/gzip"):
         name = NAME if kind.endswith("parquet") else name_of(START.date(), "jsonl.gz")
         address = url.replace(NAME, name)
-        answer = httpx2.get(address, headers={"Accept-Encoding": "gzip"})
+        answer = httpx2.get(address, headers={"Accept-Encoding": "gzip"}, timeout=WAIT_SECONDS)
         assert (answer.status_code, answer.content) == (200, content_of(name))
         assert answer.headers["Content-Type"] == kind
         assert answer.headers["Content-Length"] == str(SIZE)
@@ -139,28 +140,30 @@ def test_a_file_is_sent_unchanged_and_cached_forever(url: str) -> None:
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert answer.headers["ETag"] == f'"{hashlib.sha256(answer.content).hexdigest()}"'
         assert "Content-Encoding" not in answer.headers
-        head = httpx2.head(address, headers={"Accept-Encoding": "gzip"})
+        head = httpx2.head(address, headers={"Accept-Encoding": "gzip"}, timeout=WAIT_SECONDS)
         assert (head.headers["Content-Length"], head.content) == (str(SIZE), b"")
-    again = httpx2.get(url, headers={"If-None-Match": ETAG})
+    again = httpx2.get(url, headers={"If-None-Match": ETAG}, timeout=WAIT_SECONDS)
     assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", ETAG)
     assert "immutable" in again.headers["Cache-Control"]
 
 
 def test_an_interrupted_download_is_resumed(url: str) -> None:
     """The client requests the rest, and gets no byte twice."""
-    with httpx2.stream("GET", url) as answer:
+    with httpx2.stream("GET", url, timeout=WAIT_SECONDS) as answer:
         begun = next(answer.iter_raw(HALF))
     assert len(begun) == HALF
     headers = {"Range": f"bytes={HALF}-", "If-Range": ETAG, "Accept-Encoding": "gzip"}
-    rest = httpx2.get(url, headers=headers)
+    rest = httpx2.get(url, headers=headers, timeout=WAIT_SECONDS)
     assert rest.status_code == 206
     assert rest.headers["Content-Range"] == f"bytes {HALF}-{SIZE - 1}/{SIZE}"
     assert begun + rest.content == content_of(NAME)
-    assert httpx2.get(url, headers={"Range": "bytes=-4"}).content == content_of(NAME)[-4:]
+    assert (
+        httpx2.get(url, headers={"Range": "bytes=-4"}, timeout=WAIT_SECONDS).content == content_of(NAME)[-4:]
+    )
 
 
 def test_another_file_is_not_resumed(url: str) -> None:
     """If the client's part is from another file, it gets the whole file. A range past the end is 416."""
-    whole = httpx2.get(url, headers={"Range": f"bytes={HALF}-", "If-Range": '"other"'})
+    whole = httpx2.get(url, headers={"Range": f"bytes={HALF}-", "If-Range": '"other"'}, timeout=WAIT_SECONDS)
     assert (whole.status_code, whole.content) == (200, content_of(NAME))
-    assert httpx2.get(url, headers={"Range": f"bytes={SIZE}-"}).status_code == 416
+    assert httpx2.get(url, headers={"Range": f"bytes={SIZE}-"}, timeout=WAIT_SECONDS).status_code == 416

@@ -11,6 +11,7 @@ import httpx2
 
 from arena.db.store import open_store
 from tests.builders import fill
+from tests.patience import WAIT_SECONDS
 from tests.web.site import served
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +57,10 @@ def test_the_site_starts_from_an_installed_wheel(tmp_path: Path) -> None:
         text=True,
     ).stdout.split()
     assert all(file.startswith(str(tmp_path / "environment")) for file in found)
-    with served(data, python=str(python), cwd=data) as site, httpx2.Client(base_url=site.url) as client:
+    with (
+        served(data, python=str(python), cwd=data) as site,
+        httpx2.Client(base_url=site.url, timeout=WAIT_SECONDS) as client,
+    ):
         for path in (
             "/",
             "/games",
