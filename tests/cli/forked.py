@@ -107,9 +107,19 @@ class Started:
 
     def kill(self) -> None:
         """Kill the command, which must not have ended."""
+        assert self.is_killed_in_time(), _all(self._files[2])
+
+    def is_killed_in_time(self) -> bool:
+        """Kill the command, or return False if it has succeeded before."""
         self._process.kill()
         self._process.join()
-        assert self._process.exitcode == -signal.SIGKILL, _all(self._files[2])
+        assert self._process.exitcode in {-signal.SIGKILL, 0}, _all(self._files[2])
+        return self._process.exitcode != 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the command has ended."""
+        return self._process.exitcode is not None
 
     def check_runs(self) -> None:
         """Check that the command has not ended."""

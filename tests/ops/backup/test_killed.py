@@ -1,7 +1,10 @@
 """Tests of killed commands: they leave nothing that looks complete, and the next command needs no help."""
 
+import os
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -56,15 +59,35 @@ _HELD = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 _RELEASE = "SELECT pg_advisory_unlock(1); DROP EVENT TRIGGER hold_games; DROP FUNCTION hold_games, hold"
 
 
-def kill_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> None:
-    """Run a command, and kill it as soon as the condition is true."""
+def is_killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> bool:
+    """Run a command, and kill it as soon as the condition is true. Return False if it succeeded before."""
     with started(words, folder, environment() | of.environment) as command:
         deadline = time.monotonic() + WAIT_SECONDS
-        while not reached():
-            command.check_runs()
+        while not reached() and not command.has_ended:
             assert time.monotonic() < deadline
             time.sleep(0.001)  # until the next check
-        command.kill()
+        return command.is_killed_in_time()
+
+
+@contextmanager
+def endless(file: Path) -> Iterator[Callable[[], None]]:
+    """Let a file have no end, so that a command that reads it doesn't finish before it is killed.
+
+    Yields a function that adds some bytes, if there is room for them.
+    """
+    aside = file.rename(file.with_name("aside"))
+    os.mkfifo(file)
+    pipe = os.open(file, os.O_RDWR | os.O_NONBLOCK)
+
+    def write() -> None:
+        with suppress(BlockingIOError):
+            os.write(pipe, os.urandom(64 * 1024))
+
+    try:
+        yield write
+    finally:
+        os.close(pipe)
+        aside.rename(file)
 
 
 def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
@@ -74,10 +97,13 @@ def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
     old = folder / "kept.zip"
     old.write_bytes(b"from before")
 
-    def begun() -> bool:
-        return any(file.stat().st_size > _MIB for file in folder.glob(".kept.zip.*"))
+    with endless(live.settings.data_dir / "uploads" / "u1.py") as write:
 
-    kill_when(begun, "backup", "kept.zip", folder=folder, of=live)
+        def begun() -> bool:
+            write()
+            return any(file.stat().st_size > _MIB for file in folder.glob(".kept.zip.*"))
+
+        assert is_killed_when(begun, "backup", "kept.zip", folder=folder, of=live)
     assert old.read_bytes() == b"from before"
     assert live.arena("backup", "kept.zip", folder=folder).returncode == 0
     with BackupArchive.opened(old) as archive:
@@ -104,10 +130,15 @@ def test_a_killed_restore_can_not_be_started(live: Spot, kept: Path, spots: Spot
         log = data / "arena.sqlite3.restoring-wal"
         return log.exists() and log.stat().st_size > 0
 
+    def is_killed(reached: Callable[[], bool]) -> bool:
+        killed = is_killed_when(reached, "restore", kept.name, folder=kept.parent, of=there)
+        return killed and not (data / "arena.sqlite3").exists()
+
     for reached in (files, rows):
-        kill_when(reached, "restore", kept.name, folder=kept.parent, of=there)
+        while not is_killed(reached):  # on a busy host, the signal may come too late
+            assert database is None
+            shutil.rmtree(data)
         assert (data / "restoring").exists()
-        assert not (data / "arena.sqlite3").exists()
         incomplete = pytest.raises(CannotStart, match="is incomplete: run `arena restore` again")
         with incomplete, data_dir_lock(data):
             pass
