@@ -15,9 +15,9 @@ from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
 from arena.wire.v1.referee_pb2_grpc import RefereeServicer, add_RefereeServicer_to_server
 from tests.folders import short_folder
+from tests.patience import WAIT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 60.0
 NONCE = 4_000_000_007
 
 
@@ -134,7 +134,7 @@ def play_command(command: Command, script: Script, *, before: bytes = b"") -> Ex
         script: The referee's part, from the beginning of the stream to its end.
         before: A line on the bot's stdout; the server starts only after it.
     """
-    return asyncio.run(asyncio.wait_for(_play(command, script, before), TIMEOUT))
+    return asyncio.run(asyncio.wait_for(_play(command, script, before), WAIT_SECONDS))
 
 
 async def _play(command: Command, script: Script, before: bytes) -> Exit:

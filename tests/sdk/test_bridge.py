@@ -8,6 +8,7 @@ import pytest
 
 from arena.rules import Rules, view
 from arena.wire.v1 import referee_pb2 as pb
+from tests.patience import WAIT_SECONDS
 from tests.sdk.referee import NONCE, Exit, Script, Talk, first_state, play_command, request
 
 SAY = "import json, sys\ndef say(message): print(json.dumps(message), flush=True)\n"
@@ -24,10 +25,19 @@ print("left", file=sys.stderr)
 """
 
 
+BRIDGE = f"""
+import sys
+import arena.sdk.bridge as bridge
+bridge._LEAVE_SECONDS = {WAIT_SECONDS}
+sys.exit(bridge.bridge(sys.argv[1:]))
+"""
+"""A bridge that gives programs more time to exit, since on a busy host the usual moment may be too short."""
+
+
 def bridged(text: str, script: Script) -> Exit:
     """Run a program from this Python source through the bridge against a script."""
     program = [sys.executable, "-c", SAY + text]
-    return play_command(lambda _folder: [sys.executable, "-m", "arena.sdk.bridge", *program], script)
+    return play_command(lambda _folder: [sys.executable, "-c", BRIDGE, *program], script)
 
 
 def test_messages_are_lines_in_both_directions() -> None:
