@@ -24,6 +24,7 @@ from tests.accounts.world import World
 from tests.db.builders import bot_of
 from tests.notices.receivers import contexts
 from tests.notices.test_webhooks import bench, deliverer, only
+from tests.patience import WAIT_SECONDS
 from tests.ports import free_port, silent_port
 from tests.web.people import HTTPS, browser, logged_in
 
@@ -71,7 +72,7 @@ def mail_server(
         right = isinstance(data, LoginPassword) and data.password == PASSWORD
         return AuthResult(success=right, auth_data=getattr(data, "login", None))
 
-    options: dict[str, Any] = {"hostname": "127.0.0.1", "port": port}
+    options: dict[str, Any] = {"hostname": "127.0.0.1", "port": port, "ready_timeout": WAIT_SECONDS}
     if tls is not None:
         options |= {"authenticator": log_in, "auth_required": True}
     if security is SmtpSecurity.STARTTLS:
