@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Final
 
 import pytest
@@ -20,6 +20,9 @@ LONG = 600.0
 """A time limit in seconds that no test reaches."""
 
 Address = tuple[str, int]
+
+SHORT = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+"""A whole request."""
 
 EARLY = b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n"
 """The header of a request that gets its response before its body is complete."""
@@ -64,10 +67,28 @@ def connect(address: Address, *, source: str = "127.0.0.1", sent: bytes = b"") -
     return made
 
 
+def connect_in_time(address: Address, request: bytes) -> socket.socket:
+    """Connect, send a request, and wait for the beginning of the response.
+
+    If a busy host needs longer than the site's limit for a header, repeat that.
+    """
+
+    def tried() -> socket.socket | None:
+        visitor = connect(address)
+        with suppress(ConnectionError):
+            visitor.sendall(request)
+            if visitor.recv(1, socket.MSG_PEEK):
+                return visitor
+        visitor.close()
+        return None
+
+    return wait_until(tried, "a connection")
+
+
 def asks(visitor: socket.socket) -> str:
     """Send a request, read the whole response, and return its first line. Return "" if disconnected."""
     try:
-        visitor.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        visitor.sendall(SHORT)
         return answered(visitor)
     except ConnectionError:
         return ""
@@ -127,18 +148,19 @@ def test_the_time_limit_applies_only_to_headers() -> None:
 
     Idle connections between requests, and bodies, have other limits.
     """
-    whole = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+    whole = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
     with (
         site(header_seconds=3.0) as address,
         site() as unlimited,
         connect(unlimited, sent=b"GET / HTTP/1.1\r\nHost: a\r\n") as patient,
-        connect(address) as idle,
-        connect(address) as dripping,
-        connect(address, sent=whole) as sender,
-        connect(address, sent=EARLY) as reader,
+        connect_in_time(address, SHORT) as idle,
+        connect_in_time(address, SHORT) as dripping,
+        connect_in_time(address, whole) as sender,
+        connect_in_time(address, EARLY) as reader,
         connect(address) as silent,
     ):
-        assert asks(idle) == asks(dripping) == "HTTP/1.1 200 OK"
+        assert answered(idle) == answered(dripping) == "HTTP/1.1 200 OK"
+        assert answered(sender) == "HTTP/1.1 100 Continue"
         reader.sendall(bytes(10_000_000))
 
         def cut() -> bool:
@@ -257,7 +279,8 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
         connect(address, sent=request) as visitor,
     ):
         wait_until(lambda: bool(patient.server_state.connections), "the request")
-        wait_until(lambda: bool(server.server_state.connections), "the other request")
+        # The connection may have ended before this looks at it.
+        wait_until(lambda: server.server_state.total_requests == 1, "the other request")
         wait_until(lambda: not server.server_state.connections, "the end of the connection")
         assert patient.server_state.connections
         assert visitor.fileno() >= 0
