@@ -16,7 +16,7 @@ from arena.protocol.states import Scope as May
 from arena.submissions.receiver import MAX_CONCURRENT, SOURCE_SLOTS
 from tests.accounts.world import World
 from tests.builders import host_report
-from tests.patience import wait_until
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.web.app import parts_over
 from tests.web.people import token
 from tests.web.server import serving
@@ -83,7 +83,7 @@ def put(  # noqa: PLR0913, PLR0917 - parts of the header
     address: tuple[str, int], secret: str, name: str, kind: str, length: int, source: str = "127.0.0.1"
 ) -> socket.socket:
     """Connect from an address of this host, and send the header of an upload."""
-    sender = socket.create_connection(address, timeout=60, source_address=(source, 0))
+    sender = socket.create_connection(address, timeout=WAIT_SECONDS, source_address=(source, 0))
     sender.sendall(
         f"PUT /api/v1/bots/{name}/submissions?kind={kind} HTTP/1.1\r\nHost: a\r\n"
         f"Authorization: Bearer {secret}\r\nContent-Length: {length}\r\n\r\n".encode()
@@ -143,7 +143,10 @@ def drip_until_answered(sender: socket.socket) -> None:
     def answered() -> bool:
         if select.select([sender], [], [], 0)[0]:
             return True
-        sender.sendall(bytes(64 * KIB))
+        try:
+            sender.sendall(bytes(64 * KIB))
+        except ConnectionError:  # it has answered since, and closed the connection
+            return True
         return False
 
     wait_until(answered, "an answer")
@@ -237,7 +240,9 @@ def test_a_slow_form_is_ended_too(world: World) -> None:
     """It blocks no thread, and its connection is closed soon, except by a site that allows more time."""
     strict = BodyTimeouts(idle_seconds=60.0, grace_seconds=1.0, bytes_per_second=KIB, total_seconds=60.0)
     with site(world, DRIPPING) as unlimited, site(world, strict) as address:
-        patient, sender = (socket.create_connection(each, timeout=60) for each in (unlimited, address))
+        patient, sender = (
+            socket.create_connection(each, timeout=WAIT_SECONDS) for each in (unlimited, address)
+        )
         for each in (patient, sender):
             each.sendall(
                 b"POST /login HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nContent-Length: 20\r\n"
