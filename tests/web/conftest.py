@@ -14,6 +14,7 @@ from tests.accounts.conftest import world
 from tests.accounts.world import World
 from tests.builders import host_report
 from tests.databases import sqlite_store
+from tests.patience import WAIT_SECONDS
 from tests.web.app import site_of
 from tests.web.stable import Stable, fill_games, fill_stable
 
@@ -27,6 +28,14 @@ def _event_loop() -> Iterator[None]:
         TestClient.portal = portal
         yield
         TestClient.portal = None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """Give the sites of this process more time to check their databases: a busy host may need it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("web.status._CHECK_SECONDS", WAIT_SECONDS)
+        yield
 
 
 @pytest.fixture

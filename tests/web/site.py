@@ -12,8 +12,6 @@ from pathlib import Path
 from tests.cli import forked
 from tests.patience import wait_until
 
-START_SECONDS = 60
-
 
 @contextmanager
 def served(

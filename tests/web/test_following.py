@@ -18,6 +18,7 @@ from arena.protocol.submissions import Stage
 from tests.accounts.world import World
 from tests.db.builders import present
 from tests.db.test_submissions import CAUSE, PLENTY, new
+from tests.patience import WAIT_SECONDS
 from tests.web.app import site_over
 from tests.web.people import token
 from tests.web.submitted import finish_game, play, queue
@@ -69,7 +70,7 @@ def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> byt
             await asyncio.to_thread(act)
 
     async def follow() -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(WAIT_SECONDS):
             await site_over(world)(scope, receive, send)
 
     asyncio.run(follow())

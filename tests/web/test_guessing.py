@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from arena.accounts.credentials import Sessions
 from arena.accounts.errors import WrongCredentials
 from tests.accounts.world import PASSWORD, World
+from tests.patience import WAIT_SECONDS
 from tests.web.app import site_over
 from tests.web.people import HTTP, HTTPS, browser, logged_in
 from tests.web.server import serving
@@ -33,7 +34,7 @@ class Visitor:
 
     def log_in(self, password: str, name: str = "ann") -> int:
         """Send the login form, store the cookies, and return the status."""
-        connection = HTTPConnection(*self.site, source_address=(self.address, 0), timeout=60)
+        connection = HTTPConnection(*self.site, source_address=(self.address, 0), timeout=WAIT_SECONDS)
         origin = f"http://{self.site[0]}:{self.site[1]}"
         headers = {"Origin": origin, "Content-Type": "application/x-www-form-urlencoded"}
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -185,7 +185,7 @@ def test_many_pictures_block_nothing_else() -> None:
         ]
         # All other threads are free at the same time.
         free = threading.Barrier(THREADS - 1)
-        await asyncio.gather(*[run_in_threadpool(free.wait, 30) for _ in range(THREADS - 1)])
+        await asyncio.gather(*[run_in_threadpool(free.wait, WAIT_SECONDS) for _ in range(THREADS - 1)])
         brush.let.set()
         return await asyncio.gather(*wanted, return_exceptions=True)
 

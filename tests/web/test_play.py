@@ -260,8 +260,9 @@ def test_an_arena_without_tables_says_so(world: World) -> None:
     assert visitor.post("/play", data={"opponent": "greedy"}).status_code == 409
 
 
-def test_a_page_waits_for_the_bots(world: World) -> None:
+def test_a_page_waits_for_the_bots(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """It responds as soon as the bots have decided."""
+    monkeypatch.setattr("web.play.pages._WAIT_SECONDS", WAIT_SECONDS)
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now, stop=lambda _: True)

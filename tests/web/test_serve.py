@@ -21,7 +21,7 @@ from tests.cli import forked
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.web.people import repeated
-from tests.web.site import START_SECONDS, environment, opened, served
+from tests.web.site import environment, opened, served
 from tests.web.stable import fill_games
 
 
@@ -35,7 +35,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 def _run(*arguments: str, **settings: str) -> tuple[int, str]:
     """Return the exit code and the output of a site that doesn't start."""
-    ended = forked.run(arguments, Path.cwd(), environment() | settings, b"", START_SECONDS, program="web")
+    ended = forked.run(arguments, Path.cwd(), environment() | settings, b"", WAIT_SECONDS, program="web")
     return ended.returncode, ended.stderr.decode()
 
 
@@ -50,7 +50,7 @@ def test_it_serves_until_it_gets_a_signal(data_dir: Path, tmp_path: Path, number
     few.chmod(0o755)
     with (
         served(data_dir, python=str(few)) as site,
-        httpx2.Client(base_url=site.url, timeout=START_SECONDS) as client,
+        httpx2.Client(base_url=site.url, timeout=WAIT_SECONDS) as client,
     ):
         limits = Path(f"/proc/{site.process.pid}/limits").read_text()
         (line,) = (line for line in limits.splitlines() if line.startswith("Max open files"))
@@ -60,7 +60,7 @@ def test_it_serves_until_it_gets_a_signal(data_dir: Path, tmp_path: Path, number
         assert "gnp.exe" in client.get("/leaderboard").text
         assert "server" not in client.get("/").headers
         site.process.send_signal(number)
-        assert site.process.wait(START_SECONDS) == 0
+        assert site.process.wait(WAIT_SECONDS) == 0
         assert site.process.stderr is not None
         assert site.process.stderr.read() == ""
 
@@ -87,7 +87,7 @@ def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
                 text = answer.read()
             assert text.startswith(b"HTTP/1.1 200")
             assert text.count(b'"rank"') == expected
-        registering = httpx2.get(f"{site.url}/register", timeout=START_SECONDS)
+        registering = httpx2.get(f"{site.url}/register", timeout=WAIT_SECONDS)
         assert "Registration is closed" in registering.text
 
 
@@ -103,7 +103,7 @@ def test_an_idle_connection_is_closed(data_dir: Path) -> None:
     assert text.startswith(b"HTTP/1.1 200")
     assert text.endswith(b"ok\n")
     assert b"connection: close" not in text.lower()
-    assert time.monotonic() - begun >= 5
+    assert time.monotonic() - begun > 4.99  # the event loop counts whole milliseconds
 
 
 def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
             wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "a file on its way")
         wait_until(lambda: not any(uploads.iterdir()), "its end")
         assert world.store.submissions.newest() == ()
-        assert httpx2.get(f"{site.url}/healthz", timeout=START_SECONDS).text == "ok\n"
+        assert httpx2.get(f"{site.url}/healthz", timeout=WAIT_SECONDS).text == "ok\n"
         (line,) = site.said().splitlines()
         assert "The site is at" in line
 
@@ -177,7 +177,7 @@ def test_only_trusted_proxies_can_set_forwarded_headers(
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1"}
     with (
         opened(data_dir, ARENA_TRUSTED_PROXIES=trusted) as site,
-        httpx2.Client(base_url=site.url, timeout=START_SECONDS, headers=forwarded) as client,
+        httpx2.Client(base_url=site.url, timeout=WAIT_SECONDS, headers=forwarded) as client,
     ):
         client.headers["Origin"] = site.url
         answer = client.post("/register", data={"name": "ann", "password": "correct horse battery staple"})

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from starlette.types import Message, Receive, Scope, Send
 
+from tests.patience import WAIT_SECONDS
 from web.http.turns import MAX_CONCURRENT, ConcurrencyLimit
 
 
@@ -54,7 +55,7 @@ def ask(
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let other tasks run until a condition holds."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(WAIT_SECONDS):
         while not condition():  # noqa: ASYNC110 - no event says that a task waits
             await asyncio.sleep(0)
 
