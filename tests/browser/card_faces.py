@@ -11,6 +11,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
+from tests.browser.visits import new_page
 from web.viewer.pictures import FACES, FILE, HEIGHT, WIDTH
 
 CARDS = Path(__file__).parents[2] / "web" / "static" / "cards.svg"
@@ -18,8 +19,7 @@ CARDS = Path(__file__).parents[2] / "web" / "static" / "cards.svg"
 
 def drawn(browser: Browser) -> bytes:
     """Return the faces side by side, as PNG."""
-    context = browser.new_context(viewport=ViewportSize(width=WIDTH * len(FACES), height=HEIGHT))
-    page = context.new_page()
+    page = new_page(browser, viewport=ViewportSize(width=WIDTH * len(FACES), height=HEIGHT))
     uses = "".join(
         f'<svg x="{number * WIDTH}" width="{WIDTH}" height="{HEIGHT}"><use href="#{face}"/></svg>'
         for number, face in enumerate(FACES)
@@ -29,7 +29,7 @@ def drawn(browser: Browser) -> bytes:
         f'<svg width="{WIDTH * len(FACES)}" height="{HEIGHT}" style="display:block">{uses}</svg>'
     )
     picture = page.screenshot(omit_background=True)
-    context.close()
+    page.context.close()
     return picture
 
 

@@ -21,6 +21,7 @@ from tests.browser.visits import (
     follow,
     hard_to_read,
     log_in,
+    new_page,
 )
 from tests.builders import START
 from tests.soak import SOAK
@@ -246,7 +247,7 @@ def town(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
         put_files(world.exports, 3)
     with opened(folder) as site:
         people = {look.who for look in PAGES.values() if SOAK or not look.soak}
-        windows = {who: browser.new_context().new_page() for who in people}
+        windows = {who: new_page(browser) for who in people}
         for who, page in windows.items():
             page.add_init_script(WATCH_SHIFTS)
             if who:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from arena.ops.export.manifest import MANIFEST
-from tests.browser.visits import Visit, Windows, elsewhere
+from tests.browser.visits import Visit, Windows, elsewhere, new_page
 from tests.databases import sqlite_store
 from tests.db.builders import START
 from tests.web.exported import SIZE, content_of, name_of, put_files
@@ -88,9 +88,8 @@ def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> N
 
 def test_the_day_of_a_file_is_the_same_in_all_zones(browser: Browser, url: str) -> None:
     """It stays the day in the file's name, even where UTC's midnight is in the evening before."""
-    context = browser.new_context(timezone_id="America/New_York")
-    page = context.new_page()
+    page = new_page(browser, timezone_id="America/New_York")
     page.goto(f"{url}/data")
     day = page.locator("time").first
     expect(day).to_have_text(START.date().isoformat())
-    context.close()
+    page.context.close()

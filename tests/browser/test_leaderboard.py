@@ -28,6 +28,7 @@ from tests.browser.visits import (
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_matches, claimed, finished
+from tests.patience import WAIT_SECONDS
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
@@ -134,11 +135,11 @@ DRAWN = """(number) => new Promise((done) => {
 )
 def test_nothing_moves_while_a_page_arrives(windows: Windows, url: str, size: str, path: str) -> None:
     """The page arrives line by line, and each line is drawn before the next one is sent."""
-    head, body, rest = httpx2.get(url + path).text.partition("<body>")
+    head, body, rest = httpx2.get(url + path, timeout=WAIT_SECONDS).text.partition("<body>")
     pieces: SimpleQueue[str] = SimpleQueue()
 
     def answer(request: BaseHTTPRequestHandler) -> None:
-        found = httpx2.get(url + request.path)
+        found = httpx2.get(url + request.path, timeout=WAIT_SECONDS)
         request.send_response(found.status_code)
         for name in ("Content-Type", "Content-Security-Policy", "X-Content-Type-Options"):
             request.send_header(name, found.headers[name])
@@ -261,7 +262,8 @@ def test_the_front_page_plays_a_game(visit: Visit, size: str, *, reduced: bool, 
     frame = page.frame_locator(".featured iframe")
     if plays:
         expect(picture).to_be_hidden()
-        expect(frame.locator("#where")).to_contain_text("Round 1, turn 2")
+        # On a busy host, turn 2 may be over before this looks at it.
+        expect(frame.locator("#where")).to_contain_text(re.compile(r"Round (1, turn ([2-9]|10)|[23],)"))
         frame.get_by_role("button", name="Pause").click()
         expect(frame.get_by_role("button", name="Play")).to_be_visible()
         within = page.frames[1]

@@ -12,10 +12,11 @@ from playwright.sync_api import Browser, ViewportSize, expect
 
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
-from tests.browser.visits import NAME, ONCE_SCROLLED, Visit, Windows, follow, poll
+from tests.browser.visits import NAME, ONCE_SCROLLED, Visit, Windows, follow, new_page, poll
 from tests.builders import add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import claimed
+from tests.patience import WAIT_SECONDS
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
@@ -352,8 +353,7 @@ def test_times_are_local_with_utc_as_the_tooltip(
     assert plain.page.get_by_role("columnheader", name="Ended (UTC)").is_visible()
     plain.page.context.close()
 
-    context = browser.new_context(timezone_id=zone)
-    page = context.new_page()
+    page = new_page(browser, timezone_id=zone)
     page.goto(f"{url}/games")
     time = page.locator("time").first
     expect(page.get_by_role("columnheader", name="Ended", exact=True)).to_be_visible()
@@ -378,7 +378,7 @@ def test_times_are_local_with_utc_as_the_tooltip(
     )
     assert axis.inner_text() == local[: len("00:00")]
     expect(page.locator(".hours figcaption")).not_to_contain_text("Times are UTC")
-    context.close()
+    page.context.close()
 
 
 def test_compared_curves_fill_the_page(visit: Visit) -> None:
@@ -489,7 +489,8 @@ def test_register_create_a_token_and_log_out(windows: Windows, url: str) -> None
     page.get_by_label("Your password").fill(PASSWORD)
     follow(page, page.get_by_role("button", name="Create token"))
     secret = page.locator(".secret code").inner_text()
-    answer = httpx2.get(f"{url}/api/v1/account", headers={"Authorization": f"Bearer {secret}"})
+    bearer = {"Authorization": f"Bearer {secret}"}
+    answer = httpx2.get(f"{url}/api/v1/account", headers=bearer, timeout=WAIT_SECONDS)
     assert (answer.json()["name"], answer.json()["scopes"]) == ("ann", ["read", "submit"])
     follow(page, page.get_by_role("link", name="Done"))
     expect(page.get_by_role("checkbox", name="my laptop")).not_to_be_checked()

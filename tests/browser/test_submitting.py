@@ -180,7 +180,7 @@ def test_progress_is_shown_and_a_transfer_can_be_stopped(
     register(visit, "carl")
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 512 * 1024}
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 128 * 1024}
     network.send("Network.emulateNetworkConditions", slow)
     visit.open("/submit?bot=carls")
     page.set_input_files("#file", zeros(tmp_path / "mybot.tar.gz", LARGE))

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any, Final
 
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
 from tests.accounts.world import PASSWORD
-from tests.patience import wait_until
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.soak import SOAK
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
@@ -61,7 +62,10 @@ _WITHOUT = (
     "WebUIOmniboxFullPopup",
 )
 
-expect.set_options(timeout=60_000)  # the default is five seconds, in which a busy host may not even draw
+_PATIENCE: Final = 1000 * WAIT_SECONDS
+"""Time limit in milliseconds. The defaults are 5 and 30 seconds, in which a busy host may not even draw."""
+
+expect.set_options(timeout=_PATIENCE)
 
 
 @contextmanager
@@ -69,9 +73,16 @@ def chromium(path: str) -> Iterator[Browser]:
     """Run the Chromium at this path."""
     flags = [*_FLAGS, f"--disable-features={','.join(_WITHOUT)}"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=flags)
+        browser = playwright.chromium.launch(executable_path=path, args=flags, timeout=_PATIENCE)
         yield browser
         browser.close()
+
+
+def new_page(browser: Browser, **options: Any) -> Page:  # noqa: ANN401 - of the page's context
+    """Return a page in a new context, which waits for as long as a busy host needs."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(_PATIENCE)
+    return context.new_page()
 
 
 @dataclass
@@ -158,14 +169,14 @@ class Windows:
     def open(self, url: str, size: str, theme: str, *, script: bool = True, touch: bool = False) -> Visit:
         """Open a window of this size and theme."""
         width, height = SIZES[size]
-        context = self._browser.new_context(
+        page = new_page(
+            self._browser,
             viewport=ViewportSize(width=width, height=height),
             color_scheme="dark" if theme == "dark" else "light",
             java_script_enabled=script,
             has_touch=touch,
         )
-        context.set_default_timeout(60_000)
-        visit = Visit(context.new_page(), url)
+        visit = Visit(page, url)
         visit.page.on("console", lambda message: visit.complaints.append(message.text))
         visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
         self._visits.append(visit)
