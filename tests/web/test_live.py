@@ -414,14 +414,14 @@ def test_running_matches_come_first(world: World) -> None:
     """
     claim = claimed(world.store, [add_bot(world.store, name) for name in ("eel", "tuna", "squid")])
     visitor = browser(world)
-    assert "No games yet" in visitor.get("/tv").text
+    assert "Nothing to show yet" in visitor.get("/tv").text
     show(world.store, claim, 2)
     assert visitor.get("/tv").headers["location"] == "/tv/live/s-0/1"
     text = visitor.get("/tv/live/s-0/1").text
     assert "Round 2, turn 1" in text
     assert "<b>Round 3 is being played.</b>" in text
     assert "/tv?after=s-0" in text
-    assert "No games yet" in visitor.get("/tv?after=s-0").text
+    assert "Nothing to show yet" in visitor.get("/tv?after=s-0").text
     assert world.store.results.record(finished(claim, [(1, 2, 3)] * 2))
     assert visitor.get("/tv/live/s-0/1").headers["location"] == "/tv?after=s-0"
     assert visitor.get("/tv?after=s-0").headers["location"].startswith("/tv/games/s-0-")
@@ -431,4 +431,4 @@ def test_an_arena_without_games_says_so(world: World) -> None:
     """The response isn't a redirect."""
     answer = browser(world).get("/tv")
     assert answer.status_code == 200
-    assert "No games yet" in answer.text
+    assert "Nothing to show yet" in answer.text

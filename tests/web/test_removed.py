@@ -60,7 +60,7 @@ def test_deleted_replays(world: World, stable: Stable) -> None:
     assert anybody.get("/bots/mine").status_code == 200
     # Nothing plays a game without its replay.
     world.later(days=30)
-    assert "No games yet" in anybody.get("/tv").text
+    assert "Nothing to show yet" in anybody.get("/tv").text
     front = anybody.get("/").text
     assert ("Most points" in front, "/embed/" in front, "Watch a game" in front) == (True, False, False)
     assert asked(world, stable.ann)[0] == 410
