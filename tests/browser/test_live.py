@@ -220,7 +220,7 @@ def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) ->
         visit = windows.open(site.url, "desktop", "light")
         visit.page.clock.install()
         visit.open("/tv")
-        expect(visit.page.get_by_role("heading", name="No games yet")).to_be_visible()
+        expect(visit.page.get_by_role("heading", name="Nothing to show yet")).to_be_visible()
         expect(visit.page.get_by_role("link", name="Reload")).not_to_be_visible()
         show(store, claim, 1)
         come(visit.page, visit.page.locator("#film[data-ready]"))
