@@ -82,15 +82,19 @@ def _postgresql_error(error: DBAPIError) -> "PostgresError | None":
 def _sqlite_code(error: DBAPIError) -> int | None:
     if not isinstance(error.orig, sqlite3.Error):
         return None
-    code = getattr(error.orig, "sqlite_errorcode", None)  # the driver's own errors have no code
+    return _primary_code(error.orig)
+
+
+def _primary_code(error: sqlite3.Error) -> int | None:
+    code = getattr(error, "sqlite_errorcode", None)  # the driver's own errors have no code
     return None if code is None else code & 0xFF  # the higher bits are the extended code
 
 
 _BUSY_SECONDS = 60
 """How long a write waits for other writers: longer than any delay, so that no result is lost."""
 
-_WAL_SECONDS = 2.0
-"""How long to retry the switch to WAL mode."""
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL}
+"""Codes of errors caused by another process that is using the database."""
 
 _TIMEOUTS = {
     "connect_timeout": 10,
@@ -371,12 +375,12 @@ def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> 
 
 def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
     """Switch to WAL mode. SQLite's busy timeout doesn't cover this statement, so retry it."""
-    end = time.monotonic() + _WAL_SECONDS
+    end = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() > end:
+        except sqlite3.OperationalError as error:
+            if _primary_code(error) not in _LOCKED or time.monotonic() > end:
                 raise
             time.sleep(0.01)
         else:

@@ -48,7 +48,7 @@ def test_data_survives_reopening(store: Store, url: str) -> None:
 
 def test_several_may_open_a_new_database_at_once(empty_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One process creates the tables, and the others wait for it."""
-    monkeypatch.setattr("arena.db.database._WAL_SECONDS", WAIT_SECONDS)
+    monkeypatch.setattr("arena.db.database._BUSY_SECONDS", WAIT_SECONDS)
     with ThreadPoolExecutor(4) as pool:
         stores = list(pool.map(open_store, [empty_url] * 4))
     assert [store.activity.totals().bots for store in stores] == [0] * 4
