@@ -141,6 +141,22 @@ def test_two_turns_by_touch(windows: Windows, url: str) -> None:
     expect(page).to_have_url(f"{url}/play")
 
 
+def test_a_choice_that_was_made_in_another_tab_leads_to_the_game(windows: Windows, url: str) -> None:
+    """The tab shows the table as it is now, not the refusal."""
+    visit = windows.open(url, "desktop", "light")
+    visit.forgive("409")
+    page = visit.page
+    begin(page, url, "greedy")
+    address = page.url
+    other = page.context.new_page()
+    other.goto(address)
+    expect(table(other)).to_have_attribute("data-step", "1.1")
+    assert play(page, by_role, "1.2") == ["1.1"]
+    by_role(other)
+    expect(table(other)).to_have_attribute("data-step", "1.2")
+    expect(other).to_have_url(address)
+
+
 def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: str) -> None:
     """The page says what everyone took, then whose turn it is, and the first card has the focus again."""
     visit = windows.open(url, "desktop", "dark")
