@@ -30,7 +30,7 @@ STACK = r'Stack \(most recent call first\):\n  File "(?:<string>|[^"]*bot\.py)",
 PATIENT = Clock(start_millis=1000 * WAIT_SECONDS, move_millis=1000 * WAIT_SECONDS)
 """Bots can wait this long for what the test does to them."""
 
-LONG_ENOUGH = Clock(move_millis=500, bank_millis=20_000)
+LONG_ENOUGH = Clock(move_millis=500, bank_millis=10_000)
 """Time for a busy engine to pause a bot before its clock runs out."""
 
 THINKS = """
