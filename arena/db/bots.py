@@ -106,7 +106,7 @@ class NewVersion:
 
 
 ACCOUNT_DELETED: Final = "its author's account was deleted"
-"""Why a bot no longer plays."""
+"""The reason that is stored for a bot whose author has left."""
 
 
 class Bots(Repository):

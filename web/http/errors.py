@@ -168,7 +168,7 @@ async def _handle_invalid_request(request: Request, error: Exception) -> Respons
 
 
 def _describe_invalid(problem: Mapping[str, Any]) -> str:
-    """Say what is wrong with a parameter, a part of the body, or the whole body."""
+    """Describe an invalid parameter, an invalid part of the body, or a body that isn't JSON."""
     place, text = problem["loc"], problem["msg"]
     if problem["type"] == "json_invalid":
         return f"body: not JSON at character {place[-1]}: {problem['ctx']['error']}"

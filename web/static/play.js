@@ -12,7 +12,7 @@ const table = () => document.getElementById("table");
 function show(page) {
   const fresh = page.getElementById("table");
   if (!fresh) {
-    // The site refused the choice or the game is gone: show the game's page. A choice's own address is no page.
+    // The site refused the choice, or the game is gone. The address that choices are sent to has no page.
     location.assign(location.pathname);
     return;
   }

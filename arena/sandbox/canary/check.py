@@ -231,8 +231,8 @@ class Canary:
         found = self._inspect(name)
         shared_limit = self._group.check(found["Id"])
         disk_rate = self._disk_rate(found)
-        # The engine stamps a reading some time after it is made. On a busy host, the stamps could be closer
-        # to each other than the readings, and the share too large.
+        # Don't use the engine's timestamps: it adds them some time after each reading. On a busy host, they
+        # may be closer together than the readings, which makes the share too large.
         begun = time.monotonic()
         before = self._usage(name)
         for _ in range(_SHARE_ROUNDS):
