@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
+
 from arena.db.store import open_store
 from tests.cli import forked
 from tests.patience import WAIT_SECONDS
+
+
+def client_of(address: str, **headers: str) -> httpx2.Client:
+    """Return a client that keeps no connections: a server may close an idle one just as a request arrives."""
+    limits = httpx2.Limits(max_keepalive_connections=0)
+    return httpx2.Client(base_url=address, headers=headers, timeout=WAIT_SECONDS, limits=limits)
 
 
 @dataclass(frozen=True, slots=True)

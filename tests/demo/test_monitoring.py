@@ -10,7 +10,7 @@ import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.demo.conftest import With
-from tests.demo.running import Place, processes_of, started
+from tests.demo.running import Place, client_of, processes_of, started
 from tests.patience import WAIT_SECONDS, wait_until
 
 SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_ADDRESS": "127.0.0.1:0"}
@@ -26,7 +26,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
         lines = [_line(arena)]
         while lines[-1]["event"] != "ops endpoint listening":
             lines.append(_line(arena))
-        with _client(lines[-1]) as client:
+        with client_of(f"http://{lines[-1]['address']}") as client:
             wait_until(lambda: client.get("/healthz").text == "ok\n", "its health")
             wait_until(lambda: client.get("/readyz").status_code == 200, "that it plays")
             # Read on, so that it never waits for a reader.
@@ -57,7 +57,7 @@ def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place)
         line = _line(arena)
         while line["event"] != "ops endpoint listening":
             line = _line(arena)
-        with _client(line) as client:
+        with client_of(f"http://{line['address']}") as client:
             answer = wait_until(lambda: _lacking(client, "disk"), "all but the disk")
             assert answer.status_code == 503
             assert answer.json()["detail"] == (
@@ -68,15 +68,6 @@ def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
         assert "match started" not in said
         assert arena.returncode == 0
-
-
-def _client(line: dict[str, Any]) -> httpx2.Client:
-    """Return a client of the endpoint that a log line names.
-
-    It keeps no connections, since the endpoint closes idle ones, perhaps just when a request comes.
-    """
-    limits = httpx2.Limits(max_keepalive_connections=0)
-    return httpx2.Client(base_url=f"http://{line['address']}", timeout=60, limits=limits)
 
 
 def _lacking(client: httpx2.Client, what: str) -> httpx2.Response | None:

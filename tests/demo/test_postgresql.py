@@ -4,14 +4,13 @@ import json
 import signal
 from contextlib import closing
 
-import httpx2
 import pytest
 
 from arena.db.store import open_store
 from arena.rules import Rules
 from tests.builders import START, add_bots, play_matches
 from tests.demo.conftest import With
-from tests.demo.running import processes_of, started
+from tests.demo.running import client_of, processes_of, started
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.web.site import opened
 
@@ -41,10 +40,7 @@ def test_coordinator_site_and_commands_share_one_database(place_with: With, post
     with (
         started(place, "coordinator", **settings) as arena,
         opened(place.data, **settings) as site,
-        # It keeps no connections, since the site closes idle ones, perhaps just when a request comes.
-        httpx2.Client(
-            base_url=site.url, timeout=WAIT_SECONDS, limits=httpx2.Limits(max_keepalive_connections=0)
-        ) as client,
+        client_of(site.url) as client,
     ):
 
         def shown() -> list[dict[str, object]]:

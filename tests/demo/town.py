@@ -16,7 +16,7 @@ import httpx2
 from arena.protocol.controls import CONTROL_NAMES
 from tests.accounts.world import PASSWORD
 from tests.cli import forked
-from tests.demo.running import Ended, Place, started
+from tests.demo.running import Ended, Place, client_of, started
 from tests.patience import WAIT_SECONDS, wait_until
 
 SETTINGS = {
@@ -109,11 +109,7 @@ def site(place: Place) -> Iterator[str]:
 @contextmanager
 def registered(address: str, name: str, home: Path) -> Iterator[Author]:
     """Register as a browser does, create a token there, and log in with it on the command line."""
-    # It keeps no connections, since the site closes idle ones, perhaps just when a request comes.
-    limits = httpx2.Limits(max_keepalive_connections=0)
-    with httpx2.Client(
-        base_url=address, headers={"Origin": address}, timeout=WAIT_SECONDS, limits=limits
-    ) as browser:
+    with client_of(address, Origin=address) as browser:
         answer = browser.post("/register", data={"name": name, "password": PASSWORD})
         assert answer.status_code == 303, answer.text
         made = browser.post(
