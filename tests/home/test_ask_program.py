@@ -12,14 +12,11 @@ from arena.protocol.match import Clock
 from arena.rules import Rules, State, View, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.sdk import Move
 from tests.home.test_processes import command
-from tests.patience import WAIT_SECONDS
+from tests.patience import PATIENT_CLOCK, WAIT_SECONDS
 
 RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
 LAST = "def choose(view): return view.legal_moves()[-1]"
 SEED = f"{7:032x}"
-
-PATIENT = Clock(start_millis=1000 * WAIT_SECONDS, move_millis=1000 * WAIT_SECONDS)
-"""The time of a decision includes that during which a busy host keeps the program waiting."""
 
 
 def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
@@ -38,7 +35,7 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
     return GameToAsk(rules, SEED, seat, tuple(steps)), seen
 
 
-def ask(bot: HomeBot, *games: GameToAsk, clock: Clock = PATIENT) -> tuple[list[Reply], ProgramRun]:
+def ask(bot: HomeBot, *games: GameToAsk, clock: Clock = PATIENT_CLOCK) -> tuple[list[Reply], ProgramRun]:
     """Put the decisions of these games to a bot."""
     replies: list[Reply] = []
     return replies, ask_program(bot, games, replies.append, clock)
@@ -80,10 +77,10 @@ def test_a_lost_bot_ends_the_interview(
     """The result has the bot's stderr."""
     game, _ = recorded(Rules(players=2), 0)
     if asked == 3:
-        clock = PATIENT
+        clock = PATIENT_CLOCK
         monkeypatch.setattr("arena.home.ask_program._LEAVE_SECONDS", WAIT_SECONDS)
     else:
-        clock = replace(PATIENT, move_millis=200, bank_millis=100)
+        clock = replace(PATIENT_CLOCK, move_millis=200, bank_millis=100)
     replies, done = ask(command(tmp_path, text + RUN), game, clock=clock)
     assert len(replies) == asked
     assert done.lost is not None
@@ -100,7 +97,7 @@ def test_a_program_that_never_sends_hello(tmp_path: Path, text: str | None, why:
     game, _ = recorded(Rules(players=2), 0)
     bot = bot_of_command("sleep 1000") if text is None else command(tmp_path, text)
     with pytest.raises(BotUnloadable, match=why):
-        ask(bot, game, clock=Clock(start_millis=300) if text is None else PATIENT)
+        ask(bot, game, clock=Clock(start_millis=300) if text is None else PATIENT_CLOCK)
 
 
 def test_a_program_that_can_not_be_started() -> None:

@@ -17,7 +17,7 @@ from arena.protocol.match import Clock, MatchRecord
 from arena.sandbox.docker.engine import host_ran_out_of_memory, reached_its_limit
 from arena.sandbox.docker.sandbox import DockerSandbox
 from arena.sandbox.runtime import INSTALL_LABEL, SEAT_LABEL
-from tests.patience import WAIT_SECONDS
+from tests.patience import PATIENT_CLOCK, WAIT_SECONDS
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
@@ -26,9 +26,6 @@ REMEMBERED_EVENTS = 256
 """How many events the engine remembers."""
 
 STACK = r'Stack \(most recent call first\):\n  File "(?:<string>|[^"]*bot\.py)", line \d+ in choose\n'
-
-PATIENT = Clock(start_millis=1000 * WAIT_SECONDS, move_millis=1000 * WAIT_SECONDS)
-"""Bots can wait this long for what the test does to them."""
 
 LONG_ENOUGH = Clock(move_millis=500, bank_millis=10_000)
 """Time for a busy engine to pause a bot before its clock runs out."""
@@ -95,7 +92,7 @@ KILLS = {
 def test_no_bot_can_make_its_match_void(docker_hall: Hall, table: int) -> None:
     """A bot is blamed however it ends itself and whatever name its process has; the others aren't."""
     bots = [*(ENDS_ITSELF.replace("END", end) for end in KILLS.values()), AT_ONCE][table::2]
-    record = docker_hall.play(*bots, programs.GOOD, clock=PATIENT)
+    record = docker_hall.play(*bots, programs.GOOD, clock=PATIENT_CLOCK)
     assert [fault for fault in faults(record) if fault is not None] == [Fault.CRASH] * len(bots)
     assert faults(record)[-1] is None
     assert all(seat.trouble for seat in record.seats[:-1])
@@ -131,7 +128,7 @@ def test_a_bot_that_was_ended_from_outside_makes_the_match_void(
         interfered(docker_hall, ends[how]),
         pytest.raises(MatchVoid, match="find out what else uses the engine"),
     ):
-        docker_hall.play(program, programs.GOOD, clock=PATIENT)
+        docker_hall.play(program, programs.GOOD, clock=PATIENT_CLOCK)
 
 
 @pytest.mark.docker
@@ -145,7 +142,7 @@ def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize(("how", "clock"), [("kill", PATIENT), ("pause", LONG_ENOUGH)])
+@pytest.mark.parametrize(("how", "clock"), [("kill", PATIENT_CLOCK), ("pause", LONG_ENOUGH)])
 def test_other_events_do_not_hide_who_ended_or_paused_a_bot(
     docker_hall: Hall, monkeypatch: pytest.MonkeyPatch, how: str, clock: Clock
 ) -> None:

@@ -19,10 +19,7 @@ from arena.play.referee.relay import listen
 from arena.protocol.match import Clock, GameRecord
 from arena.rules import Move, Rules, View
 from tests.folders import short_folder
-from tests.patience import WAIT_SECONDS
-
-PATIENT = Clock(start_millis=1000 * WAIT_SECONDS, move_millis=1000 * WAIT_SECONDS)
-"""For bots without a meter: it also counts the time during which a busy host keeps them waiting."""
+from tests.patience import PATIENT_CLOCK, WAIT_SECONDS
 
 BOT = """
 import sys
@@ -61,7 +58,7 @@ def attended() -> RefereeClock:
 
 
 def conduct(
-    players: Sequence[SeatPlayer], rules: Rules, games: int, clock: Clock = PATIENT
+    players: Sequence[SeatPlayer], rules: Rules, games: int, clock: Clock = PATIENT_CLOCK
 ) -> tuple[GameRecord, ...]:
     """Play a match to its end and return its games."""
     seeds = [f"{number:032x}" for number in range(1, games + 1)]

@@ -11,8 +11,8 @@ import msgspec
 from arena.play.referee.spec import Finished, FromReferee, Listening, RefereeSpec, RoundsOver, Started
 from arena.rules import Rules
 from tests.folders import short_folder
-from tests.patience import WAIT_SECONDS
-from tests.play.referee.lines import BOT, PATIENT
+from tests.patience import PATIENT_CLOCK, WAIT_SECONDS
+from tests.play.referee.lines import BOT
 
 # An audit hook sees every file that Python opens and every module that it imports.
 REFEREE = """
@@ -40,7 +40,7 @@ def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", Refer
             rules=Rules(players=2),
             seeds=("00" * 16,),
             seatings=(),
-            clock=PATIENT,
+            clock=PATIENT_CLOCK,
             sockets=tuple(f"{root}/{seat}.sock" for seat in range(2)),
             folder=str(folder),
             uid=None,
