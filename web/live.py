@@ -297,7 +297,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_show(request: Request, after: After = None) -> Response:
-        """Redirect to a game other than ``after``. If there isn't one, show a page that says so."""
+        """Redirect to a game other than ``after``, or show a page without one."""
         activity = store.activity.current(now())
         live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
         show = next(chain(live, _recorded_games(store, activity, after)), None)

@@ -142,7 +142,7 @@ def test_two_turns_by_touch(windows: Windows, url: str) -> None:
 
 
 def test_a_choice_that_was_made_in_another_tab_leads_to_the_game(windows: Windows, url: str) -> None:
-    """The tab shows the table as it is now, not the refusal."""
+    """The tab shows the current table instead of the error."""
     visit = windows.open(url, "desktop", "light")
     visit.forgive("409")
     page = visit.page

@@ -49,7 +49,7 @@ def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
 
 
 def test_a_name_may_be_a_word_of_the_templates(tmp_path: Path) -> None:
-    """The files contain the name as it is."""
+    """The name is not replaced in the files."""
     assert arena("init", "TEST-FILE", folder=tmp_path).returncode == 0
     text = (tmp_path / "TEST-FILE" / "README.md").read_text()
     assert text.startswith("# TEST-FILE\n")

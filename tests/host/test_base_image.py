@@ -112,7 +112,7 @@ def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_
 
     Any user can read the image's files, even if others can't read the folder.
     """
-    # A name of its own, since other checkouts may run this test too.
+    # A unique name, because other checkouts may be running this test.
     name = f"host-test-{uuid.uuid4().hex[:8]}"
     folder = write_bot(tmp_path / name, 'ENTRYPOINT ["python3", "/bot/bot.py"]')
     (folder / "bot.py").chmod(0o600)

@@ -118,7 +118,7 @@ def registry() -> Iterator[Registry]:
 def parents(docker_client: docker.DockerClient, registry: Registry) -> Iterator[Parents]:
     """Yield a parent image from that registry, and remove from the engine what was pulled."""
     parents = Parents(
-        # A name of its own, since other checkouts may run this test too.
+        # A unique name, because other checkouts may be running this test.
         name=f"host-test-{uuid.uuid4().hex[:8]}",
         official=registry.name,
         packages=("no-such-package",),

@@ -284,7 +284,7 @@ def test_endless_responses_are_cut(world: World, ann: KnownAccount) -> None:
 
 
 def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount) -> None:
-    """The error says so."""
+    """The subscription shows the reason."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         there = Receiver(listening.getsockname()[1])
         drips = threading.Thread(target=drip, args=(listening, b"SSH-2.0\r\n"), daemon=True)

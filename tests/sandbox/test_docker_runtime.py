@@ -217,7 +217,7 @@ def test_sweep_kills_processes_that_the_engine_has_forgotten(docker_stage: Docke
 
 def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
     """An image with another installation's label is still treated as ours."""
-    # A name of its own: while another test builds such an image, a container has its label.
+    # A unique label: while another test builds this image, a container has the label.
     other = f"test-{uuid.uuid4().hex[:12]}"
     image = docker_stage.image(f'LABEL {INSTALL_LABEL}={other}\nENTRYPOINT ["true"]')
     with launched(docker_stage, image):

@@ -38,7 +38,7 @@ PATIENT: Final = Clock(start_millis=60_000, move_millis=60_000)
 
 @pytest.fixture(autouse=True)
 def _no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """End no game because nobody has looked at it: on a busy host, bots may take longer to start."""
+    """Don't end games that nobody watches: on a busy host, bots may take longer to start."""
     monkeypatch.setattr("arena.scheduler.person_games.SILENCE_SECONDS", 3_600)
 
 

@@ -112,7 +112,7 @@ IMPATIENT = "raise SystemExit('nobody answers')"
 def _stood_still(
     hall: Hall, folder: Path, rest: str, seconds: float, clock: Clock | None = None
 ) -> MatchRecord:
-    """Play a match whose referee stands still for ``seconds`` while the first bot goes on with ``rest``."""
+    """Play a match whose referee is stopped for ``seconds`` while the first bot continues with ``rest``."""
     found, stopped = folder / "referee", folder / "stopped"
     bot = STOPS_THE_REFEREE.replace("REFEREE", repr(str(found))).replace("STOPPED", repr(str(stopped)))
 
