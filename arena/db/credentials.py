@@ -242,10 +242,12 @@ class Credentials(Repository):
 def lock_account(connection: Connection, account: int, password: str | None) -> None:
     """Lock an account until the transaction ends, so that its password stays the same.
 
-    Raises CredentialsChanged if ``password`` is not its hash.
+    Raises CredentialsChanged if ``password`` is not its hash, or if the account has been deleted.
     """
     query = select(AccountRow.password).where(AccountRow.id == account).with_for_update()
     stored = connection.execute(query).scalar_one()
+    if stored is None:
+        raise CredentialsChanged("the account has just been deleted")
     if password is not None and stored != password:
         raise CredentialsChanged("the password has just been changed: use the new one")
 

@@ -124,11 +124,7 @@ class People(Repository):
         """
         with self._transactions.write() as connection:
             credentials.lock_account(connection, account, instead_of)
-            connection.execute(
-                update(AccountRow)
-                .where(AccountRow.id == account, AccountRow.deleted.is_(None))
-                .values(password=password)
-            )
+            connection.execute(update(AccountRow).where(AccountRow.id == account).values(password=password))
             credentials.end_all(connection, account, at, keep_session=keep_session, keep_tokens=keep_tokens)
             audit.record(connection, entry)
 
@@ -199,7 +195,7 @@ class People(Repository):
         """Delete an account: replace its name with a pseudonym on bots, in replays and in the audit log.
 
         Its sessions, tokens and subscriptions are removed. Raises NameTaken, or CredentialsChanged if
-        ``password`` is not its password hash.
+        ``password`` is not its password hash or the account is already deleted.
         """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # first, as matches and submissions do: another order could deadlock
@@ -280,11 +276,7 @@ def _use_invitation(connection: Connection, hash_: str, account: int, at: dateti
 
 
 def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) -> None:
-    name = connection.execute(
-        select(AccountRow.name).where(AccountRow.id == account, AccountRow.deleted.is_(None))
-    ).scalar_one_or_none()
-    if name is None:
-        return
+    name = connection.execute(select(AccountRow.name).where(AccountRow.id == account)).scalar_one()
     if connection.execute(select(exists().where(AccountRow.key == pseudonym))).scalar_one():
         raise NameTaken(f"the name {pseudonym} is taken: choose another")
     connection.execute(

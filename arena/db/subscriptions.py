@@ -76,7 +76,10 @@ class Subscriptions(Repository):
     def add(
         self, new: NewSubscription, first: News | None, *, max_subscriptions: int, entry: NewAuditEntry
     ) -> KnownSubscription:
-        """Add a subscription; ``first`` is the request to confirm it. Raises TooManySubscriptions."""
+        """Add a subscription; ``first`` is the request to confirm it.
+
+        Raises TooManySubscriptions, or CredentialsChanged if the account has been deleted.
+        """
         with self._transactions.write() as connection:
             lock_account(connection, new.account, None)  # so that no other is added at the same time
             existing = count(connection, SubscriptionRow, SubscriptionRow.account_id == new.account)

@@ -1,6 +1,7 @@
 """Tests of the order of locks on rows. In a deadlock PostgreSQL would abort a transaction."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from arena.protocol.submissions import Stage
 from tests.db.builders import START, add_account, present
 from tests.db.test_people import session, token
 from tests.db.test_submissions import PLENTY, new
+from tests.db.test_subscriptions import subscribe
 from tests.kinds import on_postgresql
 from tests.patience import wait_until
 
@@ -67,13 +69,13 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
 def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:
     """While all wait for the account, its sessions and tokens aren't locked. Then all finish.
 
-    A session or token that is created at the moment of the deletion doesn't survive it.
+    What is created at the moment of the deletion doesn't survive it.
     """
     ann = add_account(store, "ann")
     people = store.people
     store.credentials.open_session(session(ann, 1))
     store.credentials.add_token(token(ann, 1), max_tokens=9)
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(5) as pool:
         with database.write() as connection:
             connection.execute(select(AccountRow.id).with_for_update())
             waiting: list[Future[Any]] = [
@@ -81,6 +83,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
                 pool.submit(people.set_password, ann.id, "", START),
                 pool.submit(store.credentials.open_session, session(ann, 2), instead_of=f"{1:064x}"),
                 pool.submit(store.credentials.add_token, token(ann, 2), max_tokens=9),
+                pool.submit(subscribe, store, ann),
             ]
             wait_for_waiting(database, len(waiting))
             free = [
@@ -88,11 +91,13 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
                 for table in (SessionRow, ApiTokenRow)
             ]
         for each in waiting:
-            each.result()
+            with suppress(CredentialsChanged):  # it came after the deletion
+                each.result()
     assert free == [1, 1]
     assert [account.name for account in people.accounts()] == ["former-1"]
     assert [store.credentials.session(f"{number:064x}") for number in (1, 2)] == [None, None]
     assert [store.credentials.token(f"{number:064x}") for number in (1, 2)] == [None, None]
+    assert store.subscriptions.of(ann.id) == ()
 
 
 def test_a_login_and_a_new_password_wait_for_each_other(store: Store, database: Database) -> None:

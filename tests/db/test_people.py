@@ -12,7 +12,7 @@ from arena.db import audit, people
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import MAX_INVALID, KnownAccount, NewApiToken, NewSession
 from arena.db.database import Database
-from arena.db.errors import BotTaken, LastOperator, NameTaken, TooManyTokens, WrongState
+from arena.db.errors import BotTaken, CredentialsChanged, LastOperator, NameTaken, TooManyTokens, WrongState
 from arena.db.people import RateLimit
 from arena.db.store import Store
 from arena.protocol.states import BotState, Role
@@ -222,12 +222,13 @@ def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
 
 
 def test_a_pseudonym_is_given_once(store: Store) -> None:
-    """A second account can't get it, and a second deletion of the same account changes nothing."""
+    """A second account can't get it, and the same account isn't deleted twice."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     store.people.delete(ann.id, "former-1", LATER)
     with pytest.raises(NameTaken):
         store.people.delete(ben.id, "former-1", LATER)
-    store.people.delete(ann.id, "former-2", LATER)
+    with pytest.raises(CredentialsChanged, match="has just been deleted"):
+        store.people.delete(ann.id, "former-2", LATER)
     assert [account.name for account in store.people.accounts()] == ["former-1", "ben"]
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.db.credentials import KnownAccount
-from arena.db.errors import TooManySubscriptions
+from arena.db.errors import CredentialsChanged, TooManySubscriptions
 from arena.db.subscriptions import KnownSubscription, SubscriptionKind
 from arena.notices.addresses import SubscriptionRefused
 from arena.notices.subscriptions import NotConfirmed, OwnSubscriptions
@@ -143,7 +143,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
             secret, added = subscriptions.add(
                 caller.account, body.kind, body.address, body.topics, address=address_of(request)
             )
-        except (SubscriptionRefused, TooManySubscriptions) as error:
+        except (CredentialsChanged, SubscriptionRefused, TooManySubscriptions) as error:
             raise Problem(422, f"{error}.") from error
         return AddedSubscription(secret=secret, **asdict(_document(added)))
 
@@ -239,7 +239,7 @@ class _OwnPages:
             secret, _ = self._subscriptions.add(
                 session.account, kind, address.strip(), topics, address=address_of(request)
             )
-        except (SubscriptionRefused, TooManySubscriptions) as error:
+        except (CredentialsChanged, SubscriptionRefused, TooManySubscriptions) as error:
             typed = {"address": address, "topics": topics}
             return self._page(request, session.account, wrong=kind, error=str(error), typed=typed)
         if secret is None:
