@@ -138,7 +138,10 @@ class Sites:
         except OSError as error:
             raise WrongLogin(f"{self._file} can't be written ({error.strerror})") from error
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            except OSError as error:  # such as on a network file system without locks
+                raise WrongLogin(f"{self._file.parent} can't be locked ({error.strerror})") from error
             yield
         finally:
             os.close(folder)

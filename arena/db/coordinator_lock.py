@@ -97,16 +97,18 @@ class _FileLock:
             return True
         try:
             file = self._path.open("w")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.close()
+                raise
+        except BlockingIOError:
+            return False
         except OSError as error:
             raise DatabaseUnavailable(
-                f"the lock {self._path} can't be opened: {error.strerror}. Check that this user may write "
-                "to it"
+                f"can't lock the file {self._path} ({error.strerror}): check that this user may write to it, "
+                "and that its file system has locks"
             ) from error
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            return False
         self._file = file
         return True
 

@@ -9,6 +9,7 @@ from arena.app.folders import CannotStart, data_dir_lock, install_id
 from arena.app.host import sockets_folder
 from arena.platform.settings import Settings
 from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH
+from tests.locks import refuse_locks
 
 
 def test_a_data_directory_is_only_for_its_user(tmp_path: Path) -> None:
@@ -27,6 +28,13 @@ def test_an_unusable_data_directory_is_named(tmp_path: Path) -> None:
         pass
     with pytest.raises(CannotStart, match=message):
         install_id(tmp_path / "file" / "data")
+
+
+def test_a_data_directory_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two arenas could otherwise run in it."""
+    refuse_locks(monkeypatch)
+    with pytest.raises(CannotStart, match=r"\(No locks available\)"), data_dir_lock(tmp_path):
+        pass
 
 
 def test_an_existing_data_directory_keeps_its_mode(tmp_path: Path) -> None:

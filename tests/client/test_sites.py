@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.client.sites import Login, Sites, WrongLogin, chosen
+from tests.locks import refuse_locks
 
 HERE = Login(site="https://here.example", token="kaiten_here", account="ann")  # noqa: S106 - a test token
 THERE = Login(site="https://there.example", token="kaiten_there", account="ben")  # noqa: S106 - a test token
@@ -107,3 +108,11 @@ def test_a_folder_that_can_not_be_created_is_named(file: Path) -> None:
     file.parent.write_text("in the way")
     with pytest.raises(WrongLogin, match=r"sites\.json can't be"):
         Sites(file).remember(HERE)
+
+
+def test_a_folder_without_locks_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written there, because two commands could overwrite each other's logins."""
+    refuse_locks(monkeypatch)
+    with pytest.raises(WrongLogin, match=r"can't be locked \(No locks available\)"):
+        Sites(file).remember(HERE)
+    assert not file.exists()

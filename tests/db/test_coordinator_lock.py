@@ -17,6 +17,7 @@ from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable
 from arena.db.store import Store, open_store
 from tests.kinds import on_both, on_postgresql, on_sqlite
+from tests.locks import refuse_locks
 from tests.patience import wait_until
 
 TAKES = """
@@ -100,9 +101,16 @@ def test_the_lock_survives_a_lost_connection(stores: tuple[Store, Store], url: s
 
 
 @on_sqlite
-def test_a_lock_that_can_not_be_created_is_reported(store: Store, tmp_path: Path) -> None:
-    """Here, a folder has the name of the lock's file."""
+def test_a_lock_that_can_not_be_created_is_reported(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here, the file system has no locks, and then a folder has the name of the lock's file."""
+    why = r"can't lock the file .*arena\.sqlite3\.lock \({}\): check that"
+    with monkeypatch.context() as changed:
+        refuse_locks(changed)
+        with pytest.raises(DatabaseUnavailable, match=why.format("No locks available")):
+            store.coordinator_lock.take()
+    (tmp_path / "arena.sqlite3.lock").unlink()
     (tmp_path / "arena.sqlite3.lock").mkdir()
-    why = r"the lock .*arena\.sqlite3\.lock can't be opened: Is a directory"
-    with pytest.raises(DatabaseUnavailable, match=why):
+    with pytest.raises(DatabaseUnavailable, match=why.format("Is a directory")):
         store.coordinator_lock.take()

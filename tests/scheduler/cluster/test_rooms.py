@@ -74,6 +74,17 @@ def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
     assert taken(where, 5) == "a"
 
 
+def test_a_worker_that_was_lost_from_sight_is_not_less_than_idle() -> None:
+    """Its matches that were in flight at that time are no longer counted when they end."""
+    where = rooms(member("a"))
+    assert taken(where, 5) == "a"
+    where.update([])
+    where.update([member("a")])
+    where.mark_answered("a", 5)
+    assert where.status()[0].busy == 0
+    assert [taken(where, 5), taken(where, 1)] == ["a", None]
+
+
 def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
     """Its seats are free after both, in either order. So the record is checked before the next match."""
     where = rooms(member("a", seats=5))
