@@ -152,8 +152,9 @@ class ClusterCapacity:
         if run in self._workers:
             worker = self._workers[run]
             # The match may have been sent before the worker disappeared and came back.
+            in_flight = max(0, worker.in_flight + in_flight)
             unchecked = max(0, worker.unchecked + unchecked)
-            self._change(run, in_flight=worker.in_flight + in_flight, unchecked=unchecked)
+            self._change(run, in_flight=in_flight, unchecked=unchecked)
 
     def _change(self, run: str, **changes: Any) -> None:  # noqa: ANN401 - fields of `_Worker`
         if run in self._workers:
