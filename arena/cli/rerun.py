@@ -78,8 +78,8 @@ def rerun(  # noqa: PLR0913 - one argument per option
     different = [each for each in found if each.differs]
     _print(different, len(found), bot, puzzles, as_json=as_json)
     games = len({id(each.recorded.replay) for each in found})
-    counts = f"{len(found)} decision{'s' * (len(found) != 1)} of {games} game{'s' * (games != 1)}"
-    say(f"{'stopped; ' if code else ''}{counts}, {len(different)} of them now played differently")
+    counts = f"{len(found)} decision{'s' * (len(found) != 1)} in {games} game{'s' * (games != 1)}"
+    say(f"{'stopped; ' if code else ''}{counts}, {len(different)} now different")
     wrong = [each for each in found if each.answer.trouble is not None]
     if wrong:
         _report_failure(wrong[-1], bot, stderr)

@@ -88,7 +88,7 @@ class Batch:
         if self.over:
             return ()
         if self.turn == self.rules.turns:  # only the seat in control of the dummy has a choice
-            assert self.controller is not None  # noqa: S101 - else the turn was played automatically
+            assert self.controller is not None  # noqa: S101 - without a dummy, `step` has played this turn
             return (self.controller,)
         return tuple(range(self.rules.players))
 

@@ -55,7 +55,7 @@ class UploadSlot:
 
 
 class UploadSlots:
-    """Limits concurrent uploads in total, of images and per address, and allows only one per account.
+    """Limits the number of concurrent uploads: in total, of images, per address, and one per account.
 
     If the slots run out, a slow upload loses its slot to a new one. Threads may share an instance.
     """
@@ -243,8 +243,8 @@ class Incoming:
     def write(self, piece: bytes) -> None:
         """Append bytes.
 
-        Raises UploadRefused if the file is too large, the disk is full, or another upload has taken its
-        slot.
+        Raises UploadRefused if the file is larger than allowed or announced, the disk is full, or another
+        upload has taken the slot.
         """
         if self._slot.lost:
             raise SlotLost(

@@ -33,8 +33,8 @@ TEXTS = {
 }
 
 REFUSED = {
-    "play": "a game needs two to five bots, and you gave none",
-    "play first.py": "a game needs two to five bots, and you gave first",
+    "play": "a game needs two to five bots, but you gave none",
+    "play first.py": "a game needs two to five bots, but you gave first",
     "play gredy first.py": "there is no bot called 'gredy'. Did you mean greedy?",
     "play ./nope first.py": "no such file or folder: ./nope",
     "play ~no-such-user/bot.py first.py": "can't read ~no-such-user/bot.py: ",

@@ -39,7 +39,7 @@ def test_the_same_bot_plays_the_same(folder: Path) -> None:
     """There are no differences, and the bot's own output is not on stdout."""
     done = arena("rerun", "g.jsonl", "first.py", folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
-    assert "54 decisions of 2 games, 0 of them now played differently" in done.stderr.decode()
+    assert "54 decisions in 2 games, 0 now different" in done.stderr.decode()
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said:
     done = arena(*words, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
     message = done.stderr.decode()
     assert done.returncode == 1
-    assert "1 decision of 1 game, 1 of them now played differently" in message
+    assert "1 decision in 1 game, 1 now different" in message
     assert f"arena: bad: {said}" in message
     assert "(bad.py, line " in message
     assert "round 1, turn 1, seat 0 (2 players)" in message
@@ -107,7 +107,7 @@ def test_a_program_that_ends_is_reported(folder: Path) -> None:
     done = arena(*words, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
     assert done.returncode == 1
     assert "KeyError: 1" in done.stderr.decode()
-    assert "now played differently" in done.stderr.decode()
+    assert "now different" in done.stderr.decode()
 
 
 def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
@@ -133,4 +133,4 @@ def test_ctrl_c_prints_the_differences_so_far(folder: Path) -> None:
     done = arena("rerun", "g.jsonl", "slow.py", "--of", "first", folder=folder)
     assert done.returncode == 130
     assert len(done.stdout.splitlines()) == 3
-    assert b"stopped; 2 decisions of 1 game, 2 of them now played differently" in done.stderr
+    assert b"stopped; 2 decisions in 1 game, 2 now different" in done.stderr

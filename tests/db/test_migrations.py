@@ -67,7 +67,7 @@ def test_a_migration_loses_nothing(
 
 
 def fail(database: Database, before: Held, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Run a migration that fails. Tables, rows and revision stay, and the current version still works."""
+    """Run a migration that fails. Nothing in the database changes, and the current version still works."""
     folder.mkdir()
     with monkeypatch.context() as patch:
         become(patch, folder, (*NICKNAMES, "DELETE FROM live_game", "UPDATE ladder SET id = 2"))
@@ -125,9 +125,9 @@ def newest(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Table, list[d
 def test_earlier_revisions_are_migrated(
     empty_url: str, newest: list[tuple[Table, list[dict[str, Any]]]]
 ) -> None:
-    """Rows of 0100 stay, with defaults in columns added later and without columns that were dropped.
+    """Rows of revision 0100 are kept, with defaults in new columns and without dropped ones.
 
-    Afterwards SQLite checks foreign keys again.
+    Afterwards, SQLite checks foreign keys again.
     """
     with closing(Database(empty_url)) as database, database.migrate() as connection:
         upgrade(connection, "0100")

@@ -82,7 +82,7 @@ def test_allowances_are_those_of_the_code() -> None:
     assert table["HEADERS, GOAWAY, PRIORITY, empty DATA"] == ["64 each", "", ""]
     most = frames.MAX_PAYLOAD_BYTES
     assert (
-        f"The payload of a DATA frame can have at most {most[frames.DATA] // 1024} KiB, of a HEADERS frame "
-        f"{most[frames.HEADERS] // 1024} KiB, of a GOAWAY frame {most[frames.GOAWAY] // 1024} KiB, and of a "
-        f"SETTINGS frame {most[frames.SETTINGS]} bytes."
+        f"The payload limits are {most[frames.DATA] // 1024} KiB for a DATA frame, "
+        f"{most[frames.HEADERS] // 1024} KiB for a HEADERS frame, {most[frames.GOAWAY] // 1024} KiB for a "
+        f"GOAWAY frame, and {most[frames.SETTINGS]} bytes for a SETTINGS frame."
     ) in " ".join(PAGE.read_text().split())

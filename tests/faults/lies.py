@@ -1,4 +1,4 @@
-"""Workers that return false records, which must be rejected, unrated and shown to the operator."""
+"""Workers that return false records, which must be rejected, not rated, and shown to the operator."""
 
 import random
 from collections.abc import Callable
@@ -58,7 +58,7 @@ LIES: Final[dict[str, tuple[Lie, str]]] = {
         "the record is for match",
     ),
 }
-"""Changes to a true record, each with words from the reason why it is rejected."""
+"""Changes to a true record, each with part of the reason for its rejection."""
 
 _STUBBORN: Final = "an altered score"
 
@@ -126,7 +126,7 @@ class _LyingPlace:
 
 
 def lie(tally: Tally, dice: random.Random, times: int) -> None:
-    """Tell each lie about a different match, and about one more the same lie until it is quarantined."""
+    """Tell each lie about a different match, and one about another match until it is quarantined."""
     for _ in range(times):
         with installed(RuntimeName.PROCESS) as arena:
             arena.queue(dice, 3)
@@ -159,5 +159,5 @@ def _lie(tally: Tally, arena: Installation) -> None:
     if {name for name, _ in workers.told} != set(LIES):
         tally.wrong.append(f"these lies were told: {workers.told}")
     if [each.match for each in aside] != [workers.stubborn] or LIES[_STUBBORN][1] not in aside[0].reason:
-        tally.wrong.append(f"quarantined are {aside}, not only {workers.stubborn}")
+        tally.wrong.append(f"quarantined: {aside}; expected only {workers.stubborn}")
     tally.close(arena, aside=frozenset({workers.stubborn}))

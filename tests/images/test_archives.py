@@ -1,4 +1,4 @@
-"""Archives of all engines and builders are accepted, and the format doesn't affect the image."""
+"""Archives from all engines and builders are accepted, and the format doesn't affect the image."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -83,7 +83,7 @@ def test_another_platform_gives_its_own_image(tmp_path: Path) -> None:
 
 
 def test_the_configuration_is_kept(plain: BotImage) -> None:
-    """The image keeps entry point, variables and working directory."""
+    """The image keeps its entry point, variables and working directory."""
     assert plain.command == Command(
         entrypoint=("python", "/bot/bot.py"), env=("PATH=/usr/bin",), working_dir="/bot"
     )
@@ -138,7 +138,7 @@ def test_layers_are_repacked_completely(tmp_path: Path) -> None:
 
 
 def test_a_link_to_an_equal_layer_is_that_layer(tmp_path: Path) -> None:
-    """Older engines and podman replace a layer by a link to an equal one."""
+    """Older engines and podman replace a layer with a link to an equal one."""
     files = old_docker(Draft(layers=[BASE, BOT, BOT]))
     *_, first, second = [name for name, content in files.items() if content == BOT]
     podman = "a" * 64 + "/layer.tar"
@@ -152,7 +152,7 @@ def test_a_link_to_an_equal_layer_is_that_layer(tmp_path: Path) -> None:
     assert [layer.digest for layer in image.layers[1:]] == [image.layers[1].digest] * 2
 
 
-def test_gzip_in_parts_with_zeros_behind(tmp_path: Path) -> None:
+def test_gzip_in_parts_with_trailing_zeros(tmp_path: Path) -> None:
     """Some builders compress the files of a layer separately, and some pad the result."""
     parts = Draft(packed=lambda layer: zipped(layer[:700]) + zipped(layer[700:]) + bytes(300))
     one = read(write(tmp_path / "parts", oci(parts)), tmp_path / "output")

@@ -49,8 +49,8 @@ _PROCESS: Final = secrets.token_hex(8)
 def conditional_response(request: Request, what: object, make: Callable[[], Response]) -> Response:
     """Return 304 if the client has this page, else the response that ``make`` returns, with an ETag.
 
-    The ETag covers the caller noted on the request, and ``what``. Together, they must include everything that
-    the page depends on.
+    The ETag covers the request's caller and ``what``. Together, they must include everything that the page
+    depends on.
     """
     caller = caller_of(request)
     who = None if caller is None else (caller.account.name, caller.benched)

@@ -342,7 +342,7 @@ class _Play:
     def _finished_game(self, request: Request, id_: str) -> PersonGame:
         game = self._own_game(request, id_)
         if game.state is not PersonGameState.OVER:
-            raise HTTPException(404, "This game has no replay, because it was never finished.")
+            raise HTTPException(404, "This game has no replay, because it isn't finished.")
         return game
 
     def _bots(self, account: int | None) -> tuple[tuple[str, bool], ...]:

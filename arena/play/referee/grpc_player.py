@@ -66,7 +66,7 @@ class Encoder:
     """Encodes messages for all seats of a match. Parts that several messages share are encoded only once."""
 
     def __init__(self) -> None:
-        # The last position and turn of every game. This is enough, because seats are served one by one.
+        # The latest position and turn of every game, which the seats share. Older ones aren't used again.
         self._positions: dict[int, tuple[object, pb.Position]] = {}
         self._shared: dict[int, tuple[Event, pb.Event]] = {}
 
@@ -250,7 +250,7 @@ class GrpcPlayer:
             if self._status is not None:
                 await context.abort(*self._status)
         except (asyncio.CancelledError, *_CONNECTION_ERRORS):
-            # If the other side disconnects, the library cancels this call, or a write fails.
+            # If the bot disconnects, either the library cancels this call or a write fails.
             self._lose(Fault.CRASH, _DISCONNECTED, _INVALID)
             raise
         finally:
