@@ -27,7 +27,7 @@ _PAUSE_SECONDS: Final = 60.0
 slightly."""
 
 _PERSON_GAME_SECONDS: Final = 3.0
-"""Interval between checks for a person's game. The person is waiting, so its analysis needs no free slot."""
+"""Interval between checks for a person's game. The person is waiting, so the analysis needs no free slot."""
 
 _TIMEOUT: Final = timedelta(hours=1)
 """Maximum time from the end of a person's game to the start of its analysis."""

@@ -159,7 +159,7 @@ def verify(
     except OSError as error:
         fail(f"can't read {file}: {error}")
     if not games:
-        fail(f"{file} contains no replay")
+        fail(f"{file} contains no replays")
     typer.echo(f"{games} game{'s' * (games != 1)} verified")
 
 
@@ -221,7 +221,7 @@ def in_file(path: Path) -> Iterator[PublicReplay]:
     except OSError as error:
         fail(f"can't read {path}: {error.strerror}")
     if not found:
-        fail(f"{path} contains no replay")
+        fail(f"{path} contains no replays")
 
 
 def checked(what: str, text: bytes) -> PublicReplay:

@@ -281,7 +281,7 @@ BOT: Final = func.coalesce(BotRow.name, SubmissionRow.bot).label("bot")
 AUTHOR: Final = func.coalesce(BotRow.author, SubmissionRow.author).label("author")
 
 
-def seated(*columns: Any) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - columns, as SQLAlchemy has them
+def seated(*columns: Any) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - columns of any type
     """Select columns of seats, and of the versions, bots and submissions in them, in seat order."""
     return (
         select(*columns)

@@ -136,7 +136,7 @@ def test_an_impossible_time_is_refused(year: str) -> None:
 
 
 def test_missing_certificates_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong REQUESTS_CA_BUNDLE is not a problem of the site."""
+    """A wrong REQUESTS_CA_BUNDLE is not reported as a problem with the site."""
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/no/such.pem")
     with (
         visited("https://localhost:1") as site,

@@ -120,7 +120,7 @@ def test_a_game_is_found_only_in_its_own_challenge(world: World, path: str) -> N
     assert visitor.get(f"/games/{game.game}").status_code == 404
 
 
-def test_the_list_has_own_challenges_from_the_newest(
+def test_the_list_has_own_challenges_newest_first(
     world: World, stable: Stable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is listed once across all pages. Even operators don't see the challenges of others."""

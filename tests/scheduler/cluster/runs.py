@@ -43,7 +43,7 @@ class Figures:
         scheduler_kills: Kills of the scheduler.
         played: Matches with a result.
         missing: Matches without a result.
-        doubled: Games that were stored twice, or whose rating event is missing or doubled.
+        doubled: Games that were stored twice, or whose rating event is missing or duplicated.
         quarantined: Quarantined matches.
         faults: Faults that bots were blamed for.
         differing: Ratings that a rebuild changed.
@@ -124,8 +124,8 @@ def cluster_run(
 
     Args:
         matches: The number of matches, each of one deal between two quick bots.
-        kills: How often a worker that has just got a match is killed with SIGKILL and restarted.
-        scheduler_kills: How often the scheduler is killed and restarted.
+        kills: How many times a worker that was just given a match is killed with SIGKILL and restarted.
+        scheduler_kills: How many times the scheduler is killed and restarted.
         seed: The seed from which the moments of the kills are drawn.
         workers: The number of workers.
     """
@@ -135,7 +135,7 @@ def cluster_run(
         hosts(workers=workers) as cluster,
     ):
         queue_up(store, matches)
-        dice = random.Random(seed)  # noqa: S311 - when a test kills is no secret
+        dice = random.Random(seed)  # noqa: S311 - the moments needn't be secret
         # Never at the very end, so that the run shows the recovery from each kill.
         moments = dice.sample(range(1, matches * 9 // 10), kills + scheduler_kills)
         whom = dict(zip(moments, ["scheduler"] * scheduler_kills + ["worker"] * kills, strict=True))
@@ -147,7 +147,7 @@ def cluster_run(
 
 
 def coordinate(cluster: Hosts, store: Store, notes: Notes) -> None:
-    """Let a cluster's workers play the matches that wait in a store."""
+    """Let a cluster's workers play the matches that are waiting in a store."""
     settings, gate = cluster.settings(), Gate()
     assert settings.executor is not None
     with workers_of_cluster(settings, settings.executor, store, gate) as workers:
