@@ -126,7 +126,7 @@ class MatchQueue(Repository):
             return count(connection, MatchRow, text(QUARANTINED))
 
     def quarantine(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
-        """Return the quarantined matches, latest first, or all of them if ``limit`` is None."""
+        """Return the quarantined matches, latest first: at most ``limit``, or all if it is None."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(MatchRow.id.label("match"), MatchRow.kind, MatchRow.reason)

@@ -14,7 +14,7 @@ from tests.client.live import Other, Reply, answering
 
 STREAM = {"Content-Type": "text/event-stream"}
 MOST = 2**16
-"""Size limit of an event in these tests. The client's own MiB takes too long, since it reads byte by byte."""
+"""Size limit of an event in these tests. The client's own, 1 MiB, takes too long: it reads byte by byte."""
 SUBMISSION: dict[str, object] = {
     "id": "abc",
     "bot": "mine",

@@ -50,7 +50,7 @@ def sending(arena: Live, named: str, name: str | None = None) -> Iterator[tuple[
 
 
 def send(arena: Live, named: str, **said: str) -> tuple[Submission, Payload, list[tuple[int, int]]]:
-    """Send a bot of ann. Return the submission, the payload and the reported progress."""
+    """Send one of ann's bots. Return the submission, the payload and the reported progress."""
     reported: list[tuple[int, int]] = []
     with sending(arena, named) as (site, payload):
         body = body_of(payload, lambda sent, total: reported.append((sent, total)))
@@ -161,7 +161,7 @@ def mark(docker_client: docker.DockerClient) -> Iterator[str]:
 
 @pytest.fixture
 def parent(docker_client: docker.DockerClient, mark: str) -> str:
-    """Return the ID of an image without files that no other test builds on.
+    """Return the ID of an empty image on which no other test builds.
 
     An engine looks for cached steps among all images of a parent. A build fails with "unable to find image"
     if another test removes one of them during the build.

@@ -45,7 +45,7 @@ class Registry:
         return {"digest": _sha256(content), "size": len(content)}
 
     def publish(self, word: str) -> str:
-        """Point the tag to an image with this word in a file, and return its digest."""
+        """Point the tag at an image with this word in a file, and return its digest."""
         content = f"{word} {uuid.uuid4()}".encode()  # the engine would store an equal image only once
         plain = io.BytesIO()
         with tarfile.open(fileobj=plain, mode="w") as archive:

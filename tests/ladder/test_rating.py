@@ -51,7 +51,7 @@ def _inverse_normal(probability: float) -> float:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_better_places_get_better_ratings(players: int) -> None:
-    """Among equals the means are then in the order of the places."""
+    """After a game between equals, a better place has a higher mean."""
     rated = update([initial()] * players, range(1, players + 1))
     means = [rating.mean for rating in rated]
     assert means == sorted(means, reverse=True)
@@ -91,7 +91,7 @@ def test_extreme_upset_is_rated(players: int, deviation: float, *, tie: bool) ->
 
 @given(RATED_GAMES)
 def test_any_game_is_rated_reproducibly(game: tuple[list[Rating], list[int]]) -> None:
-    """Ratings are finite and reproducible, and deviations grow by the drift at most."""
+    """Ratings are finite and reproducible, and deviations grow by at most the drift."""
     ratings, places = game
     rated = update(ratings, places)
     for old, new in zip(ratings, rated, strict=True):
@@ -115,7 +115,7 @@ def test_a_rating_is_a_distribution(mean: float, deviation: float) -> None:
 
 
 def test_next_version_keeps_the_mean_and_loses_certainty() -> None:
-    """The deviation grows by the usual difference between versions, at most to that of a new bot."""
+    """The deviation grows by the usual difference between versions, but to at most that of a new bot."""
     assert next_version(Rating(31.0, 0.75), initial()) == Rating(31.0, 1.25)
     assert next_version(Rating(31.0, 8.3), initial()) == Rating(31.0, 25 / 3)
     assert next_version(initial(), initial()) == initial()
@@ -139,7 +139,7 @@ def test_a_larger_table_leaves_more_to_chance(players: int, times: float) -> Non
 
 
 def test_a_game_is_rated_by_the_beta_of_its_table() -> None:
-    """The larger the table, the less two neighbours in its order differ afterwards."""
+    """The larger the table, the smaller the difference between first and second place."""
     gaps = []
     for players in (2, 3, 4, 5):
         first, second, *_ = update([Rating(25.0, 2.0)] * players, range(1, players + 1))
@@ -158,7 +158,7 @@ def closed(days: list[int]) -> Closings:
 
 @given(st.lists(st.integers(700_000, 700_040), min_size=1), st.integers(0, 30))
 def test_stored_closings_answer_as_if_all_were_stored(days: list[int], later: int) -> None:
-    """For every day of the last week, it is the rating after the last game by then, or None without one."""
+    """For each day of the last week, the answer is the rating after the last game up to then, or None."""
     days = sorted(days)
     today = days[-1] + later
     for asked in range(today - DAYS, today + 1):
@@ -175,7 +175,7 @@ def test_only_a_week_is_stored(days: list[int]) -> None:
 
 
 def test_a_game_that_ends_before_the_last_one_counts_for_its_day() -> None:
-    """Around midnight matches may be recorded in another order than they ended."""
+    """Around midnight, matches may be recorded in a different order from that of their ends."""
     assert closed([10, 11, 10]) == ((10, 1.0, 1.0), (11, 3.0, 1.0))
 
 
@@ -219,7 +219,7 @@ def test_a_million_games_have_few_different_times() -> None:
 
 
 def test_a_game_has_the_time_of_its_middle_decision() -> None:
-    """Decisions without an answer don't count. Of two middle ones the shorter counts."""
+    """Decisions without an answer don't count. Of two middle decisions, the shorter one counts."""
     assert game_time([9.0, 1.0, None, 2.5]) == 2500
     assert game_time([4.0, 1.0, 2.0, 3.0]) == 2000
     assert game_time([0.0004]) == 0

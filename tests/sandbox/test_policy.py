@@ -59,7 +59,7 @@ def readable(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_golden() -> None:
-    """The arguments for a fixed spec equal the committed ones, so any change of a control is noticed."""
+    """The arguments for a fixed spec equal the committed ones, so any change to a control is noticed."""
     assert readable(container_arguments(SPEC, HOST, COMMAND)) == json.loads(GOLDEN.read_text())
 
 

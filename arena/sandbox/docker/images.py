@@ -86,7 +86,7 @@ class DockerImages:
             # The stubs don't know that images can be listed by name.
             found: Any = self._client.images(name=self._source.repository)
         ours = {name for image in found for name in image["RepoTags"] or ()}
-        # Only now: an image may be stored and loaded while the engine lists its own.
+        # Read last, because an image may be stored and loaded while the engine lists its own.
         names = {self._name(self._source, id_) for id_ in self._source.ids()}
         return sum(map(self._remove, sorted(ours - names)))
 

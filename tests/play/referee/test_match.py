@@ -76,7 +76,7 @@ def test_games_at_once_is_the_least_of_all_wishes(wishes: tuple[int, int], at_on
     assert len(driver.match.games()) == 5
 
 
-def test_thinking_within_the_free_time_costs_nothing() -> None:
+def test_thinking_within_the_move_time_costs_nothing() -> None:
     """The bank is untouched by a decision that took less than the move time."""
     driver = Driver(Rules(players=2))
     driver.greet()
@@ -179,7 +179,7 @@ def test_a_backlog_of_stale_requests_costs_what_has_timed_out_and_no_more() -> N
 
 
 def test_an_illegal_move_is_played_by_the_stand_in() -> None:
-    """The bot gets the rule that it broke, and the game continues."""
+    """The bot is told which rule it broke, and the game continues."""
     driver = Driver(Rules(players=2))
     driver.greet()
     seen = driver.asks[0][0].view
@@ -194,13 +194,13 @@ def test_an_illegal_move_is_played_by_the_stand_in() -> None:
 
 @pytest.mark.parametrize("kind", ["unreadable", "impossible turn", "another answer"])
 def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
-    """An unreadable move counts immediately, an unasked one at the next decision at the latest."""
+    """An unreadable move counts immediately, an unrequested one in the next decision at the latest."""
     driver = Driver(Rules(players=2))
     driver.greet()
     seen = driver.asks[0][0].view
     good = seen.legal_moves()[0]
     if kind == "unreadable":
-        driver.send(0, PlayerAnswer(0, 1, 1, None, broken="99 is no card"))
+        driver.send(0, PlayerAnswer(0, 1, 1, None, broken="99 is not a card"))
         step = 0
     elif kind == "impossible turn":
         driver.send(0, PlayerAnswer(0, 1, 10, good))
@@ -214,7 +214,7 @@ def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
 
 
 def test_moves_before_the_match_has_begun_count_against_the_first_decisions() -> None:
-    """There are no requests while others are still starting, so each answer is unasked."""
+    """There are no requests while others are still starting, so each answer is premature."""
     driver = Driver(Rules(players=2), games=2)
     driver.match.greeted(0, Hello(1, ""), driver.now)
     driver.send(0, PlayerAnswer(0, 1, 1, Move((Card.TEMPURA,))), PlayerAnswer(0, 1, 2, Move((Card.TEMPURA,))))

@@ -15,7 +15,7 @@ from typing import Final
 from tests.sandbox.hostile.bot import play, tell
 
 _MOST: Final = 160
-"""A bomb that nothing stops ends here."""
+"""Number of processes or threads at which a bomb stops if nothing else stops it."""
 
 _BURNING_SECONDS: Final = 0.5
 _DAEMONS: Final = 3
@@ -46,7 +46,7 @@ def wake_in_interrupts() -> None:
 
 
 def _interrupted() -> list[float]:
-    """Return for each round how late a sleep ended that was to end with the timers, in seconds."""
+    """Return, for each round, by how many seconds a sleep until the timers' expiry was late."""
     libc = ctypes.CDLL(None, use_errno=True)
     timers = [libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK) for _ in range(_TIMERS)]
     if min(timers) < 0:
