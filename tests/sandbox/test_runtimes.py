@@ -48,7 +48,7 @@ def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
 
 
 def test_a_signal_is_reported_as_in_a_shell(stage: Stage) -> None:
-    """A program that a signal kills has the exit code 128 + the signal's number, and didn't run out of memory."""
+    """The exit code after a signal is 128 + the signal's number. The program didn't run out of memory."""
     ended, _ = run(stage, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert (ended.code, ended.out_of_memory) == (137, False)
 
