@@ -107,7 +107,7 @@ class _FileLock:
         except OSError as error:
             raise DatabaseUnavailable(
                 f"can't lock the file {self._path} ({error.strerror}): check that this user may write to it, "
-                "and that its file system has locks"
+                "and that its file system supports locks"
             ) from error
         self._file = file
         return True

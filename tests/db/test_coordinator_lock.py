@@ -104,7 +104,7 @@ def test_the_lock_survives_a_lost_connection(stores: tuple[Store, Store], url: s
 def test_a_lock_that_can_not_be_created_is_reported(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Here, the file system has no locks, and then a folder has the name of the lock's file."""
+    """The file system supports no locks, or a folder has the name of the lock file."""
     why = r"can't lock the file .*arena\.sqlite3\.lock \({}\): check that"
     with monkeypatch.context() as changed:
         refuse_locks(changed)

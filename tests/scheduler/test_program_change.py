@@ -51,7 +51,7 @@ def _program(tmp_path: Path) -> Path:
 def _play(store: Store, notes: Notes, launcher: QuickLauncher, program: Path) -> dict[str, int]:
     """Play two matches, one after the other.
 
-    Return how many matches wait afterwards, and the number of games.
+    Return how many matches are still waiting afterwards, and the number of games.
     """
     files = ProgramFiles(program)
     ladder = ladder_of(store)

@@ -98,7 +98,7 @@ def fetch_modules(folder: Path, target: Path) -> None:
     if npm is None:
         raise ImageError(
             "building the base image of JavaScript bots needs npm, which is not installed. On Debian or "
-            "Ubuntu run: sudo apt-get install npm. Or build it from a checkout on the engine's host: "
+            "Ubuntu, run: sudo apt-get install npm. Or build it from a checkout on the engine's host: "
             ".venv/bin/python -m arena.images.build javascript"
         )
     with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
