@@ -58,7 +58,7 @@ def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> Pe
         if logs or replays:
             _log.info("old logs and replays removed", matches_logs=logs, matches_replays=replays)
         if games := store.person_games.remove(now() - _PERSON_GAMES):
-            _log.info("old people's games removed", games=games)
+            _log.info("people's old games removed", games=games)
         if visits := remove_visits(store, settings, now()):
             _log.info("old audit log entries removed", entries=visits)
 
