@@ -167,6 +167,7 @@ def test_chopsticks_allow_a_second_card(world: World) -> None:
         ({"opponent": ["greedy"] * 5}, "Choose 1 to 4 bots"),
         ({"opponent": "nobody"}, "You can't play against nobody"),
         ({"opponent": "others"}, "You can't play against others"),
+        ({"opponent": "no\0body"}, "You can't play against no\\x00body"),
         ({"opponent": ["greedy", "random"], "dummy": "true"}, "the dummy variant is for exactly 2"),
     ],
 )

@@ -41,7 +41,7 @@ _EMPTY: Final = {"address": "", "topics": tuple(Topic)}
 
 Number = Annotated[int, Path(ge=1, le=MAX_INTEGER, description="A subscription's id.")]
 Topics = Annotated[list[Topic], Form(default_factory=list)]
-Secret = Annotated[str, Path(max_length=64)]
+Secret = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from web.bots.model import version_line
 from web.cards import card_title
 from web.http.authentication import Session
 from web.http.parameters import AfterBot, AuthorName
-from web.http.rendering import PageRouter, page
+from web.http.rendering import PageRouter, page, visible
 from web.leaderboard.standings import Boards
 
 MAX_COMPARED: Final = 4
@@ -125,6 +125,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
 
 def _parse_names(texts: list[str]) -> list[str]:
-    """Return the distinct names in comma-separated lists."""
-    names = [name.strip() for text in texts for name in text.split(",")]
+    """Return the distinct names in comma-separated lists; unprintable characters are escaped."""
+    # PostgreSQL rejects NUL.
+    names = [visible(name.strip()) for text in texts for name in text.split(",")]
     return list(dict.fromkeys(name for name in names if name))

@@ -28,7 +28,7 @@ from web.http.authentication import set_visitor, visitor_of
 from web.http.errors import Problem
 from web.http.parameters import GameId
 from web.http.rate_limits import RateLimits, network_of_visitor
-from web.http.rendering import PageRouter, page, viewer_of
+from web.http.rendering import PageRouter, page, viewer_of, visible
 from web.play.table import YOU, move_of, seating_of, table_view, within
 from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
@@ -193,7 +193,7 @@ class _Play:
         if not self._tables:
             raise Problem(HTTPStatus.CONFLICT, "People can't play against the bots in this arena.")
         account = viewer_of(request).account
-        names = [name for name in opponent if name]
+        names = [visible(name) for name in opponent if name]  # PostgreSQL rejects NUL
         if not 1 <= len(names) <= MAX_OPPONENTS:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose 1 to {MAX_OPPONENTS} bots to play against."
