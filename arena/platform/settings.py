@@ -372,10 +372,10 @@ class Settings(BaseSettings):
 
     @field_validator("trusted_proxies", mode="after")
     @classmethod
-    def _check_networks(cls, value: frozenset[str]) -> frozenset[str]:
-        for address in value:
-            ip_network(address, strict=False)  # its ValueError names the invalid address
-        return value
+    def _normalise_networks(cls, value: frozenset[str]) -> frozenset[str]:
+        # uvicorn ignores networks such as 172.17.0.1/16, as `ip address` shows them. A ValueError names the
+        # invalid address.
+        return frozenset(str(ip_network(address, strict=False)) for address in value)
 
     @field_validator("webhook_hosts", mode="after")
     @classmethod

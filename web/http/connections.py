@@ -69,7 +69,7 @@ class Connections:
 
     def __init__(self, limits: ConnectionLimits, proxies: Iterable[str]) -> None:
         self.limits = limits
-        self._proxies = tuple(ip_network(proxy, strict=False) for proxy in proxies)
+        self._proxies = tuple(ip_network(proxy) for proxy in proxies)
         self._open: Counter[str] = Counter()
         self._idle: OrderedDict[GuardedConnection, None] = OrderedDict()
         self._total = 0
