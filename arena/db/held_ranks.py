@@ -9,7 +9,7 @@ from sqlalchemy import select
 from arena.db.database import Repository, put
 from arena.db.schema import BotRow, HeldRankRow
 from arena.db.subscriptions import notify_account
-from arena.ladder.leaderboard import Standing
+from arena.ladder.standings import Standing
 from arena.protocol.news import News, Topic, overtaken
 from arena.protocol.states import BotState
 

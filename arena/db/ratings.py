@@ -30,10 +30,10 @@ from arena.db.schema import (
     RatingRow,
 )
 from arena.ladder.calibration import PredictedGame
-from arena.ladder.leaderboard import BoardLine, Standing, standings
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate
 from arena.ladder.rating import Rating
 from arena.ladder.rating_log import OVERALL
+from arena.ladder.standings import BoardLine, Standing, standings
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, GameRecord, decode
 from arena.protocol.states import BotState, MatchKind

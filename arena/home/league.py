@@ -18,10 +18,9 @@ from arena.home.bots import HOUSE, HomeBot, digest_of
 from arena.home.games import HomeGame, HomeResult
 from arena.home.resultsfile import WrongResults, read_results
 from arena.home.tally import home_game
-from arena.ladder.leaderboard import BoardLine
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table, next_players
 from arena.ladder.rating_log import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
-from arena.ladder.standings import BoardQuery, Standings
+from arena.ladder.standings import BoardLine, BoardQuery, Standings
 from arena.play.replay.document import Variant
 from arena.protocol.decoding import prepared
 from arena.protocol.documents import Leaderboard

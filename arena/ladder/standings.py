@@ -5,12 +5,11 @@ rows, but most requests need only a few rows out of thousands.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
-from arena.ladder.leaderboard import BoardLine
 from arena.ladder.posterior import with_model_error
 from arena.ladder.ranks import SHARE, Field, between
 from arena.ladder.rating import DAYS, conservative, initial, median, rating_on
@@ -20,6 +19,47 @@ from arena.protocol.documents import Row
 
 PROVISIONAL_DEVIATION: Final = initial().deviation / 3
 """A third of a newcomer's σ. A rating with a larger deviation is provisional."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardLine:
+    """A bot's data for a leaderboard."""
+
+    bot: str  # name
+    version: int  # number of the active version, from 1
+    author: str  # name
+    house: bool  # whether it is a house bot
+    benched: bool  # whether it is benched
+    entry: Entry  # the active version's entry in this list
+
+    @property
+    def order(self) -> tuple[bool, float, float, str]:
+        """Sort key: bots without games last, then by score, smallest deviation and name.
+
+        Bots share a rank if the first two parts of their keys are equal.
+        """
+        rating = self.entry.rating
+        return self.entry.games == 0, -conservative(rating), rating.deviation, self.bot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing(BoardLine):
+    """A line of a leaderboard with its rank."""
+
+    rank: int  # from 1; equal scores share one
+
+
+def standings(lines: Iterable[BoardLine]) -> tuple[Standing, ...]:
+    """Return lines with their ranks, best first."""
+    ordered = sorted(lines, key=lambda line: line.order)
+    ranks = [line.order[:2] for line in ordered]
+    return tuple(
+        Standing(
+            rank=bisect_left(ranks, line.order[:2]) + 1,
+            **{field.name: getattr(line, field.name) for field in fields(line)},
+        )
+        for line in ordered
+    )
 
 
 class BoardOrder(StrEnum):

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from arena.db.store import Store
-from arena.ladder.leaderboard import BoardLine, standings
+from arena.ladder.standings import BoardLine, standings
 from tests.db.builders import ENTRY, START, add_account, add_bot, claimed, finished, outcomes, record
 from tests.soak import many
 

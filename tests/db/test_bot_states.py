@@ -10,7 +10,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.bots import KnownBot
 from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
 from arena.db.store import Store
-from arena.ladder.leaderboard import Standing
+from arena.ladder.standings import Standing
 from arena.protocol.states import BotState
 from tests.db.builders import START, add_bot, claimed, finished, present, record
 from tests.kinds import on_both

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.leaderboard import BoardLine
 from arena.ladder.rating import Closing, Rating
 from arena.ladder.rating_log import Entry
-from arena.ladder.standings import BoardQuery, Standings
+from arena.ladder.standings import BoardLine, BoardQuery, Standings
 
 TODAY = date(2026, 11, 3).toordinal()
 ALL = BoardQuery(limit=1000)

@@ -9,7 +9,7 @@ import pytest
 from arena.db.people import NewAccount
 from arena.db.store import Store
 from arena.images.source import docker_archive
-from arena.ladder.leaderboard import Standing
+from arena.ladder.standings import Standing
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.states import Role
