@@ -163,7 +163,7 @@ class _Play:
         self._tables = tables
         self._analyses = analyses
         self._limits_per_address = OpenGameLimits(store.person_games, tables=tables)
-        self._waiting: set[PersonGameId] = set()
+        self._waiting: set[str] = set()
 
     def lobby(self, request: Request) -> Response:
         """Show the available bots, and the person's games."""

@@ -40,10 +40,6 @@ class Futures:
             left = _remaining_cards(state)
             self._samples = [_future(state, left, rng) for _ in range(_FUTURES)]
 
-    def __len__(self) -> int:
-        """Return the number of samples."""
-        return len(self._samples)
-
     def draw(self, rng: Random) -> Sequence[Future]:
         """Draw some of the samples for one final position of a round."""
         if len(self._samples) == 1:

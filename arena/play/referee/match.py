@@ -62,11 +62,6 @@ class RefereedMatch:
         """True if the last game has ended."""
         return self.begun and not self._active
 
-    @property
-    def rounds(self) -> tuple[tuple[int, int], ...]:
-        """The games in progress, as pairs of game number, from 0, and current round, from 1."""
-        return tuple((table.game, table.round) for table in self._active.values())
-
     def games(self) -> tuple[GameRecord, ...]:
         """Return the games as played so far."""
         return tuple(table.record() for table in self._tables)

@@ -140,11 +140,6 @@ class GameTable:
         return self._state
 
     @property
-    def round(self) -> int:
-        """The current round, from 1."""
-        return self._state.round
-
-    @property
     def finished_rounds(self) -> int:
         """Number of finished rounds."""
         return len(self._round_ends)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from arena.play.referee.match import RefereedMatch
-from arena.play.referee.player import DecisionRequested, Event, Hello, PlayerAnswer
+from arena.play.referee.player import DecisionRequested, Event, GameEnded, Hello, PlayerAnswer
 from arena.protocol.match import Clock, Decision
 from arena.rules import Move, Rules, View
 
@@ -33,6 +33,7 @@ class Driver:
         self.now = 100.0
         self.told: dict[int, list[Event]] = defaultdict(list)
         self.asks: dict[int, dict[int, DecisionRequested]] = defaultdict(dict)
+        self.rounds: dict[int, int] = {}  # current round of each game in progress
 
     def greet(self, games_at_once: Iterable[int] = ()) -> None:
         """Send the greetings of all bots."""
@@ -48,6 +49,9 @@ class Driver:
             for event in events:
                 if isinstance(event, DecisionRequested):
                     self.asks[seat][event.game] = event
+                    self.rounds[event.game] = event.view.round
+                elif isinstance(event, GameEnded):
+                    self.rounds.pop(event.game, None)
 
     def answer(self, seat: int, choose: Choose = first, *, note: str = "") -> None:
         """Answer the newest open request of a seat."""

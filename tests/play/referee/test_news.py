@@ -14,8 +14,8 @@ SECRET = "I keep the wasabi for round 3"  # noqa: S105 - a bot's note
 
 
 def turns_until(driver: Driver, round_number: int) -> Iterator[None]:
-    """Play turn by turn until the newest game has reached this round, or the match is over."""
-    while not driver.match.over and driver.match.rounds[-1][1] < round_number:
+    """Play turn by turn until the only game has reached this round or is over."""
+    while not driver.match.over and driver.rounds[0] < round_number:
         for seat in range(driver.players):
             if driver.asks[seat]:
                 driver.answer(seat, note=SECRET)
@@ -35,7 +35,7 @@ def test_a_round_is_reported_once_it_is_over(rules: Rules) -> None:
     asked = rules.turns - (not rules.dummy)
     for round_number in (1, 2, 3):
         for _ in turns_until(driver, round_number + 1):
-            if driver.match.over or driver.match.rounds[-1][1] > round_number:
+            if driver.match.over or driver.rounds[0] > round_number:
                 break
             assert driver.match.newly_finished_rounds() == ()
         (news,) = driver.match.newly_finished_rounds()
@@ -53,7 +53,7 @@ def test_private_texts_are_not_reported() -> None:
 
     driver = Driver(Rules(players=2))
     driver.greet()
-    while driver.match.rounds[-1][1] == 1:
+    while driver.rounds[0] == 1:
         driver.answer(0, note=SECRET)
         driver.answer(1, wrong, note=SECRET)
     assert driver.decision(0, 1, 1).trouble is not None
@@ -75,8 +75,8 @@ def test_only_the_newest_of_several_games_is_reported_and_then_to_its_end() -> N
 
     def play_round(*games: int) -> None:
         for game in games:
-            begun = dict(driver.match.rounds).get(game)
-            while dict(driver.match.rounds).get(game) == begun:
+            begun = driver.rounds.get(game)
+            while driver.rounds.get(game) == begun:
                 for seat in range(2):
                     ask = driver.asks[seat].pop(game)
                     view = ask.view
