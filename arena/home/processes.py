@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Final
@@ -46,7 +46,6 @@ class ProgramPlayer:
     """Plays games between bots that run as separate programs."""
 
     bots: tuple[HomeBot, ...]  # games refer to them by index
-    clock: Clock = field(default_factory=Clock)
     with_replays: bool = False  # whether results have replays
     processes: int = 1  # number of matches to play in parallel
 
@@ -99,7 +98,7 @@ class ProgramPlayer:
                 rules=left[0].rules,
                 seeds=tuple(game.seed for game in left),
                 seats=tuple(map(str, bots)),
-                clock=self.clock,
+                clock=Clock(),
                 limits=Limits(),
                 runtime=RuntimeName.PROCESS,
                 seatings=tuple(_seating(bots, game.bots) for game in left),

@@ -52,15 +52,12 @@ class Calibrations:
         return calibration.games >= _FEW and self._now() - at < _CACHE_TIME
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """A square chart of observed against predicted shares, both from ``low`` to 1."""
+_LOWEST_SHARE: Final = 0.3
 
-    low: float = 0.3
 
-    def at(self, share: float) -> float:
-        """Return a share's distance from the lower or left edge, from 0 to 100, clamped."""
-        return round(100 * max(0.0, min(1.0, (share - self.low) / (1 - self.low))), 1)
+def plotted(share: float) -> float:
+    """Return a share's distance from a chart's lower or left edge, from 0 to 100, clamped."""
+    return round(100 * max(0.0, min(1.0, (share - _LOWEST_SHARE) / (1 - _LOWEST_SHARE))), 1)
 
 
 def calibration_pages(calibrations: Calibrations) -> APIRouter:
@@ -80,7 +77,7 @@ def calibration_pages(calibrations: Calibrations) -> APIRouter:
                 calibration=found,
                 max_games=GAMES,
                 share=SHARE,
-                plot=Plot(),
+                plotted=plotted,
                 held=_held_share(found.spans),
             ),
         )
