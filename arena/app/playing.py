@@ -133,6 +133,7 @@ def prepare(arena: Arena, say: Callable[[str], None]) -> None:
 
 
 _PR_SET_PDEATHSIG: Final = 1
+_prctl: Final = ctypes.CDLL(None).prctl  # found before a fork, at which a thread may hold the loader's lock
 _START_TIMEOUT_SECONDS: Final = 60
 _STOP_TIMEOUT_SECONDS: Final = 8
 
@@ -186,7 +187,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
 
 def _end_with_parent() -> None:
     """Have the kernel terminate this process when the arena's process dies."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def _await_site(process: subprocess.Popen[bytes], settings: Settings) -> None:
