@@ -12,17 +12,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final, NamedTuple
 
-import msgspec
-
 from arena.home.games import HomeGame, HomeResult
 from arena.home.resultsfile import WrongResults, read_results
 from arena.home.sprt import Hypotheses, SprtState, judge
 from arena.home.tally import beaten_share, home_game
 from arena.play.replay.document import Variant
-from arena.protocol.decoding import prepared
 from arena.rules import Rules
 
-RESULTS_FORMAT: Final = "kaiten-compare/1"
 EVALUATION_INTERVAL: Final = 8
 """Number of deals between two evaluations of the test."""
 
@@ -33,7 +29,7 @@ _BOTS_COMPARED: Final = 2
 class Comparison:
     """The parameters of a comparison. Equal comparisons play the same games."""
 
-    format: str = RESULTS_FORMAT
+    format: str = "kaiten-compare/1"
     bots: tuple[str, ...]  # names: the bot to test, the bot to beat, then the field
     digests: tuple[str, ...]  # a hash of each bot's code
     tables: tuple[Variant, ...]  # the variants to play, in turn, one deal each
@@ -139,16 +135,7 @@ def read_comparison(
     With ``any_seed``, the file's seed replaces that of ``requested``. Raises OSError, or WrongResults if the
     file contains something else.
     """
-    lines = read_results(path)
-    if not lines:
-        return requested, ()
-    try:
-        known = msgspec.json.decode(lines[0], type=prepared(Comparison))
-        results = tuple([msgspec.json.decode(line, type=prepared(DealResult)) for line in lines[1:]])
-    except msgspec.MsgspecError as error:
-        raise WrongResults(f"{path} is not a file of comparison results: {error}") from error
-    if known.format != RESULTS_FORMAT:
-        raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {RESULTS_FORMAT!r}")
+    known, results = read_results(path, requested, DealResult, "file of comparison results")
     _check_same(path, known, requested, any_seed=any_seed)
     return known, results
 

@@ -22,10 +22,8 @@ from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, dr
 from arena.ladder.rating_log import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
 from arena.play.replay.document import Variant
-from arena.protocol.decoding import prepared
 from arena.protocol.documents import Leaderboard
 
-LEAGUE_FORMAT: Final = "kaiten-league/1"
 _BEGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _MICROS: Final = 1000
 
@@ -37,7 +35,7 @@ _DEALS: Final = 6
 class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
     """A league's rules: the first line of its file."""
 
-    format: str = LEAGUE_FORMAT
+    format: str = "kaiten-league/1"
     tables: tuple[Variant, ...]
     seed: int
 
@@ -223,16 +221,7 @@ def read_league(
 
     Raises OSError, or WrongResults if the file contains something else.
     """
-    lines = read_results(path)
-    if not lines:
-        return requested, ()
-    try:
-        known = msgspec.json.decode(lines[0], type=prepared(LeagueRules))
-        log = tuple([msgspec.json.decode(line, type=prepared(Line)) for line in lines[1:]])
-    except msgspec.MsgspecError as error:
-        raise WrongResults(f"{path} is not a league file: {error}") from error
-    if known.format != LEAGUE_FORMAT:
-        raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {LEAGUE_FORMAT!r}")
+    known, log = read_results(path, requested, Line, "league file")
     if known.tables != requested.tables or not (any_seed or known.seed == requested.seed):
         raise WrongResults(
             f"{path} contains a league with different --players, variants or --seed: "

@@ -7,12 +7,23 @@ import fcntl
 import os
 from io import FileIO
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import msgspec
+
+from arena.protocol.decoding import prepared
 
 
 class WrongResults(ValueError):
     """A file is not a results file, or has results for something else. The message says what to do."""
+
+
+class Header(Protocol):
+    """The first line of a file."""
+
+    @property
+    def format(self) -> str:
+        """The file's format; the current one in a new header."""
 
 
 class ResultsFile:
@@ -48,13 +59,25 @@ class ResultsFile:
         self._file.close()
 
 
-def read_results(path: Path) -> tuple[bytes, ...]:
-    """Return the complete lines of a file, or no lines if the file doesn't exist.
+H = TypeVar("H", bound=Header)
 
-    Raises OSError, or WrongResults if it isn't a regular file.
+
+def read_results(path: Path, requested: H, line: object, kind: str) -> tuple[H, tuple[Any, ...]]:
+    """Read a file's header and its results. Without a file, return ``requested`` and no results.
+
+    ``line`` is the type of the results, and ``kind`` the kind of file, for errors. Raises OSError, or
+    WrongResults if the file contains something else.
     """
-    if not path.exists():
-        return ()
-    if not path.is_file():
+    if path.exists() and not path.is_file():
         raise WrongResults(f"{path} is not a regular file: give another file for the results")
-    return tuple(path.read_bytes().split(b"\n")[:-1])
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else ()
+    if not lines:
+        return requested, ()
+    try:
+        header = msgspec.json.decode(lines[0], type=prepared(type(requested)))
+        results = tuple([msgspec.json.decode(each, type=prepared(line)) for each in lines[1:]])
+    except msgspec.MsgspecError as error:
+        raise WrongResults(f"{path} is not a {kind}: {error}") from error
+    if header.format != requested.format:
+        raise WrongResults(f"{path} has the format {header.format[:64]!r}, not {requested.format!r}")
+    return header, results
