@@ -64,8 +64,8 @@ said = {
     "environment": attempt(lambda: open("/proc/1/environ").read()),
     "descriptors": attempt(lambda: os.listdir("/proc/1/fd")),
     "root": attempt(lambda: os.listdir("/proc/1/root")),
+    "priority": attempt(lambda: os.setpriority(os.PRIO_PROCESS, 1, 19)),
 }
-attempt(lambda: os.setpriority(os.PRIO_PROCESS, 1, 19))
 json.dump(said, sys.stderr)
 sys.stderr.flush()
 for number in SIGNALS:

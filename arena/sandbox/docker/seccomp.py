@@ -165,7 +165,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
     ),
     # Not by user (PRIO_USER): if the user has any threads, the kernel walks over all threads of the host. So
     # the duration discloses which other bots are running.
-    "getpriority setpriority": (0, {"PRIO_PROCESS": 0, "PRIO_PGRP": 1}),
+    "getpriority": (0, {"PRIO_PROCESS": 0, "PRIO_PGRP": 1}),
     # No system-wide barrier: its duration discloses what the other cores are doing.
     "membarrier": (
         0,
@@ -299,6 +299,9 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             _rule("clone", args=[_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS | _CLONE_PIDFD)]),
             *_mmap(),
             *_signals(),
+            # PRIO_PROCESS, and only for the caller: a bot that lowered its init's priority and kept all
+            # processors busy would outlive its deadline.
+            _rule("setpriority", args=[_argument(0, "EQ", 0), _argument(1, "EQ", 0)]),
             _rule("timerfd_create", args=[_argument(1, "MASKED_EQ", _TFD_NONBLOCK, _TFD_NONBLOCK)]),
             _refuse("timerfd_create", ENOSYS, _argument(1, "MASKED_EQ", _TFD_NONBLOCK)),
             # These calls succeed without flushing the host's disk, because bots can't write to it.

@@ -1,4 +1,4 @@
-"""The attacks on the system that the bots run on: numbers 1 to 9 and 21 to 27."""
+"""The attacks on the system that the bots run on: numbers 1 to 9, 21 to 27 and 61."""
 
 from typing import Final
 
@@ -156,5 +156,12 @@ ATTACKS: Final = (
         program=talking.markup,
         achieved=shown,
         control=Control(name="escaping on the site", within=unescaped),
+    ),
+    Attack(
+        number=61,
+        name="lowers the priority of its init",
+        program=crowding.lower_the_init,
+        achieved=effects.listed("lowered"),
+        control=Control(name="no priorities of others", template=loosening.allowing("setpriority")),
     ),
 )

@@ -24,6 +24,8 @@ _DAEMON_SECONDS: Final = 500
 
 _DAEMON: Final = f"import time; time.sleep({_DAEMON_SECONDS})  # hostile-daemon"
 
+_INIT: Final = 1
+_LOWEST: Final = 19
 
 _WAKERS: Final = 20
 _EPOLLS_EACH: Final = 200
@@ -147,6 +149,19 @@ def _thread_bomb() -> None:
 
 def _count(folder: str) -> int:
     return sum(path.name.isdigit() for path in Path(folder).iterdir())
+
+
+def lower_the_init() -> None:
+    """Give the init the lowest priority: among many busy processes, it would notice its deadline too late."""
+    kinds = {"process": os.PRIO_PROCESS, "group": os.PRIO_PGRP}
+    lowered = []
+    for name, kind in kinds.items():
+        with suppress(OSError):
+            os.setpriority(kind, _INIT, _LOWEST)
+            lowered.append(f"priority of its {name}")
+    os.setpriority(os.PRIO_PROCESS, 0, _LOWEST)  # a bot may lower its own
+    tell(lowered=lowered)
+    play()
 
 
 def leave_daemons() -> None:
