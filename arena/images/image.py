@@ -92,6 +92,7 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     members: int = 65_536
     name_bytes: int = 1_024  # length of one path or link target
     names_bytes: int = 16 * _MIB  # length of all paths and link targets together
+    hard_links: int = 10_000  # hard links to one file; ext4 has room for 65,000, other file systems for fewer
     depth: int = 64  # folders in one path
     expansion: int = 100  # average gzip ratio after the first 16 MiB; real files stay below 10
     gzip_members: int = 100_000  # members of one gzip file; some builders write one for each file of a layer

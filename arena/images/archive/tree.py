@@ -34,13 +34,14 @@ _MAX_PATH_BYTES: Final = 2048
 class Node:
     """A file, folder or symlink. Hard links to a file share its node."""
 
-    __slots__ = ("children", "kind", "layer", "size", "target")
+    __slots__ = ("children", "hard_links", "kind", "layer", "size", "target")
 
     def __init__(self, kind: Kind, layer: int, *, size: int = 0, target: str = "") -> None:
         self.kind = kind
         self.layer = layer  # the number of the layer that last wrote it
         self.size = size
         self.target = target
+        self.hard_links = 0
         self.children: dict[str, Node] = {}
 
 
@@ -84,7 +85,8 @@ class Tree:
     def link(self, parts: Parts, target: Parts) -> Node:
         """Add a hard link to an earlier file or symlink of this layer, and return what it links to.
 
-        Raises Rejected if there is no such file or symlink, and for the same reasons as :meth:`add`.
+        Raises Rejected if there is no such file or symlink, if it has too many hard links, and for the same
+        reasons as :meth:`add`.
         """
         node: Node | None = self._root
         for part in target:
@@ -94,6 +96,13 @@ class Tree:
                 f"the hard link {shown('/'.join(parts))} leads to {shown('/'.join(target))}, "
                 "which is not an earlier file in the same layer: "
                 "build the image with docker build, and save it again"
+            )
+        node.hard_links += 1
+        if node.hard_links > self._limits.hard_links:
+            # The engine couldn't unpack the layer, and the arena would be blamed.
+            raise Rejected(
+                f"{shown('/'.join(target))} has more than {self._limits.hard_links} hard links: "
+                "leave out files that the bot doesn't need"
             )
         self._add_node(self._folder_of(parts, ""), parts, node)
         return node

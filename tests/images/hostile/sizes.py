@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.images.archives import BASE, BOT, Draft, old_docker, sha256, write
 from tests.images.hostile.attack import Attack, Build, archive, layered
-from tests.images.tars import BLOCK, END, file, folder, header, long_name, tar, zipped
+from tests.images.tars import BLOCK, END, file, folder, hard_link, header, long_name, tar, zipped
 
 _MIB = 1 << 20
 
@@ -74,6 +74,11 @@ def _long_names(count: int) -> bytes:
     """Return a layer of files with names of nearly the maximum length."""
     stem = b"/".join([b"n" * 200] * 5)
     return tar(*[long_name(stem + b"/%015d" % number) + file(b"x") for number in range(count)])
+
+
+def _hard_links(count: int) -> bytes:
+    """Return a layer with this many hard links to one file."""
+    return tar(file(b"x"), *[hard_link(b"%d" % number, b"x") for number in range(count)])
 
 
 def _hole(size: int) -> Attack:
@@ -156,6 +161,13 @@ SIZES = (
         control=_layer(lambda: _long_names(2_000)),
         refused="paths in the image's layers",
         raised={"names_bytes": 32 * _MIB},
+    ),
+    Attack(
+        name="more hard links than a file system has room for",
+        build=_layer(lambda: _hard_links(65_001)),
+        control=_layer(lambda: _hard_links(5_000)),
+        refused="'x' has more than 10000 hard links",
+        raised={"hard_links": 65_001},
     ),
     Attack(
         name="five hundred layers",
