@@ -1,6 +1,6 @@
 """Train a network to play Sushi Go! by self-play, with only NumPy. It beats greedy after a few minutes.
 
-    python examples/learn.py --minutes 5 --out mybot
+    python examples/learn.py --minutes 5 --out learner
 
 Actor-critic: a network with one hidden layer gets an observation, and returns the probability of each action
 and the expected lead in points. After each batch of games, actions with better results than expected become
@@ -160,7 +160,7 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, default=5, help="time to learn (default: %(default)s)")
     parser.add_argument(
-        "--out", type=Path, default=Path("mybot"), help="folder for the bot (default: %(default)s)"
+        "--out", type=Path, default=Path("learner"), help="folder for the bot (default: %(default)s)"
     )
     parser.add_argument(
         "--games", type=int, default=1000, help="games for the final measurement (default: %(default)s)"

@@ -198,10 +198,10 @@ It needs a compiler and the library nlohmann-json. On Debian or Ubuntu:
 
 Then, in this folder:
 
-    make test                                            # build it, and run its test
-    arena play greedy expected --bot "arena bridge -- ./bot"    # some games
-    arena compare --bot "arena bridge -- ./bot" greedy   # is it better than greedy?
-    arena check .                                        # would an arena accept it?
+    make test                                                 # build it, and run its test
+    arena play greedy expected --bot "arena bridge -- ./bot"  # some games
+    arena compare --bot "arena bridge -- ./bot" greedy        # is it better than greedy?
+    arena check .                                             # would an arena accept it?
     arena submit . --name NAME
 """
 
@@ -224,9 +224,9 @@ _README: Final = """\
 
 A bot for Kaiten, the Sushi Go! arena. Its moves are chosen in `FILE`.
 SETUP
-    TEST                             # in this folder: its tests
+    TEST                 # in this folder: its tests
     arena play FILE greedy expected  # some games
-    arena compare FILE old/FILE      # is it better than the old one?
+    arena compare FILE old/FILE    # is it better than the old one?
     arena check FILE                 # would an arena accept it?
     arena submit FILE --name NAME
 """
