@@ -140,12 +140,17 @@ def test_submissions_come_in_pages(world: World) -> None:
 
 
 def test_a_body_that_is_not_json_is_refused(world: World) -> None:
-    """The response says where the error is."""
+    """The response says where the error is, or that the body's type is wrong."""
     asker = program(world, token(world, world.add("ann"), {Scope.TOKENS}))
-    json = {"Content-Type": "application/json"}
-    answer = asker.post("/api/v1/account/tokens", content='{"name": tool}', headers=json)
-    assert answer.status_code == 422
-    assert answer.json()["detail"] == "Invalid request. body: not JSON at character 9: Expecting value."
+    for kind, error in (
+        ("application/json", "not JSON at character 9: Expecting value"),
+        ("application/x-www-form-urlencoded", "requires the header Content-Type: application/json"),
+    ):
+        answer = asker.post(
+            "/api/v1/account/tokens", content='{"name": tool}', headers={"Content-Type": kind}
+        )
+        assert answer.status_code == 422
+        assert answer.json()["detail"] == f"Invalid request. body: {error}."
 
 
 def test_an_address_lists_all_of_its_methods(client: TestClient) -> None:

@@ -172,6 +172,8 @@ def _describe_invalid(problem: Mapping[str, Any]) -> str:
     place, text = problem["loc"], problem["msg"]
     if problem["type"] == "json_invalid":
         return f"body: not JSON at character {place[-1]}: {problem['ctx']['error']}"
+    if isinstance(problem["input"], bytes):  # the framework parses a body only if its type is JSON
+        return "body: requires the header Content-Type: application/json"
     name = ".".join(map(str, place[1:])) or place[0]
     # Change the case of only the first letter: a message may quote a case-sensitive pattern.
     return f"{name}: {text[:1].lower()}{text[1:]}"
