@@ -1,5 +1,7 @@
 """Output of commands: no text from elsewhere can move a terminal's cursor."""
 
+from dataclasses import replace
+
 import pytest
 import typer
 
@@ -9,6 +11,29 @@ from arena.protocol.documents import Row
 
 EVIL = "a\x1b[2J\x07\x9b\r\N{RIGHT-TO-LEFT OVERRIDE}b"
 SHOWN = r"a\x1b[2J\x07\x9b\r\u202eb"
+ROW = Row(
+    rank=1,
+    rank_best=1,
+    rank_worst=1,
+    tied=False,
+    bot=EVIL,
+    version=1,
+    author=EVIL,
+    house=False,
+    benched=False,
+    mean=0.0,
+    deviation=1.0,
+    spread=2.0,
+    score=0.0,
+    provisional=False,
+    change=None,
+    games=0,
+    win_share=None,
+    mean_place=None,
+    fault_share=None,
+    median_millis=None,
+    last_played=None,
+)
 
 
 def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,34 +42,19 @@ def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(typer.Exit):
         fail(EVIL)
     echo(f"{EVIL}\nmore")
-    row = Row(
-        rank=1,
-        rank_best=1,
-        rank_worst=1,
-        tied=False,
-        bot=EVIL,
-        version=1,
-        author=EVIL,
-        house=False,
-        benched=False,
-        mean=0.0,
-        deviation=1.0,
-        spread=2.0,
-        score=0.0,
-        provisional=False,
-        change=None,
-        games=0,
-        win_share=None,
-        mean_place=None,
-        fault_share=None,
-        median_millis=None,
-        last_played=None,
-    )
     out, err = capsys.readouterr()
-    print_board([row], "Leaderboard")
+    print_board([ROW], "Leaderboard")
     assert "\x1b" not in capsys.readouterr().out
     assert err == f"arena: {SHOWN}\nmore\narena: {SHOWN}\n"
     assert out == f"{SHOWN}\\nmore\n"
+
+
+def test_the_longest_names_leave_room_for_all_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each column of the leaderboard is complete."""
+    print_board([replace(ROW, bot="b" * 40, author="a" * 40, games=1_000_000)], "Leaderboard")
+    heading, _, row = capsys.readouterr().out.splitlines()[2:5]
+    assert " ".join(heading.split()) == "# bot author score mean ± 2σ games win % place fault %"
+    assert " ".join(row.split()) == f"1 {'b' * 40}@1 {'a' * 40} 0.00 0.00 ± 2.00 1000000 - - -"
 
 
 @pytest.mark.parametrize(
