@@ -11,7 +11,7 @@ from web.http.rendering import signed
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import Scene, scene
 from web.viewer.stacks import standing
-from web.viewer.words import card_name
+from web.viewer.words import card_name, who_does
 
 _STEP: Final = 20
 """Points from one tick of the scale to the next."""
@@ -144,7 +144,7 @@ def events(film: Film) -> tuple[Event, ...]:
         leaders = standing(film, frame).leaders
         if len(leaders) == 1 and leader not in {None, *leaders}:
             (seat,) = leaders
-            found.append(Event(frame, ViewerEventKind.LEAD, f"{film.names[seat]} takes the lead"))
+            found.append(Event(frame, ViewerEventKind.LEAD, f"{who_does(film, seat, 'take')} the lead"))
         leader = next(iter(leaders)) if len(leaders) == 1 else leader
         if frame.stage is FilmStage.SCORE:
             found.append(Event(frame, ViewerEventKind.ROUND, f"end of round {frame.round}"))

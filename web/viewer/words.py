@@ -83,10 +83,11 @@ def _describe_pass(film: Film, frame: Frame) -> str:
 
 
 def _winners(film: Film) -> str:
-    winners = [name for name, place in zip(film.names, film.replay.places, strict=False) if place == 1]
+    winners = [seat for seat, place in enumerate(film.replay.places) if place == 1]
     if len(winners) == 1:
-        return f"{winners[0]} wins"
-    return f"{', '.join(winners[:-1])} and {winners[-1]} share first place"
+        return who_does(film, winners[0], "win")
+    names = [film.names[seat] for seat in winners]
+    return f"{', '.join(names[:-1])} and {names[-1]} share first place"
 
 
 def _ties(film: Film) -> Iterator[str]:
@@ -107,6 +108,12 @@ def _ties(film: Film) -> Iterator[str]:
         elif len(tied) > 1 and sorted(found, reverse=True) == sorted(found, key=lambda each: each[1]):
             counts = points_of(names, [puddings[seat] for seat in tied])
             yield f"{who} have {number(total, 'point')} each; puddings break the tie: {counts}."
+
+
+def who_does(film: Film, seat: int, verb: str) -> str:
+    """Return a player's name and a regular verb: ``greedy wins``, but ``you win`` for a person."""
+    is_person = film.replay.seats[seat].version == 0
+    return f"{film.names[seat]} {verb if is_person else verb + 's'}"
 
 
 def number(count: int, what: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.play.replay.document import PublicReplay
 from tests.web.viewer.films import SOME, golden, troubled
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame
 from web.viewer.scene import scene
@@ -39,6 +40,18 @@ def test_puddings_explain_equal_totals() -> None:
 def test_puddings_do_not_explain_the_place_of_a_seat_that_was_taken_over() -> None:
     """The seat is ranked below the other despite more puddings."""
     assert decided((31, 31, 30), (5, 1, 1), (3, 1, 2)) == "bot-1 wins with 31 points."
+
+
+def test_a_person_is_addressed() -> None:
+    """The sentences about the person are in the second person."""
+    film = troubled()
+    replay = film.replay
+    assert isinstance(replay, PublicReplay)
+    people = tuple([replace(seat, bot="you", version=0) for seat in replay.seats])
+    mine = replace(film, names=("you",) * 3, replay=replace(replay, seats=people))
+    assert scene(mine, film.frames[-1], ALL_HANDS).says.startswith("you win with ")
+    leads = {event.text for event in events(mine) if event.kind is ViewerEventKind.LEAD}
+    assert leads == {"you take the lead"}
 
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
