@@ -157,6 +157,22 @@ def test_a_choice_that_was_made_in_another_tab_leads_to_the_game(windows: Window
     expect(other).to_have_url(address)
 
 
+def test_a_choice_that_does_not_reach_the_site_can_be_repeated(windows: Windows, url: str) -> None:
+    """The table stays, with a warning."""
+    visit = windows.open(url, "phone", "light")
+    visit.forgive("ERR_INTERNET_DISCONNECTED")
+    page = visit.page
+    begin(page, url, "greedy")
+    address = page.url
+    page.context.set_offline(True)
+    by_role(page)
+    expect(page.get_by_role("alert")).to_have_text("The site can't be reached. Choose again in a moment.")
+    visit.keep("play-offline")
+    page.context.set_offline(False)
+    assert play(page, by_role, "1.3") == ["1.1", "1.2"]
+    expect(page).to_have_url(address)
+
+
 def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: str) -> None:
     """The page says what everyone took, then whose turn it is, and the first card has the focus again."""
     visit = windows.open(url, "desktop", "dark")

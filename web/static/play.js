@@ -80,9 +80,19 @@ document.addEventListener("submit", async (event) => {
   try {
     show(await fetchPage(form.action, { method: "POST", body }));
   } catch {
-    location.reload();
+    // Reloading would replace the table with an error page, on which nothing reports that the person is here.
+    chooseAgain(form);
   }
 });
+
+function chooseAgain(form) {
+  const warning = Object.assign(document.createElement("p"), { className: "warning", role: "alert" });
+  warning.textContent = "The site can't be reached. Choose again in a moment.";
+  form.querySelector(".warning")?.remove();
+  form.append(warning);
+  form.querySelector("fieldset").disabled = false;
+  follow();
+}
 
 // The keys 1 to 9 and 0 choose a card, if only one is to be chosen.
 document.addEventListener("keydown", (event) => {
