@@ -79,6 +79,30 @@ def test_a_phone_has_two_lines_per_bot(visit: Visit) -> None:
             assert min(parts) > 10
 
 
+def test_nothing_on_the_leaderboard_is_squeezed(visit: Visit) -> None:
+    """A field's label has one line. With a thousand bots, rank intervals don't reach the bots' names."""
+    for size in ("small", "desktop"):
+        visit.resize(size)
+        visit.open("/leaderboard")
+        lines, right, left = visit.page.evaluate(
+            """() => {
+              const label = document.querySelector(".find label:has(select)").firstChild;
+              const interval = document.querySelector(".board td.rank .under b");
+              const bot = interval.closest("tr").querySelector(".by");
+              interval.textContent = "1018-1118";
+              const around = (node) => {
+                const range = document.createRange();
+                range.selectNodeContents(node);
+                return range;
+              };
+              const { right } = around(interval).getBoundingClientRect();
+              return [around(label).getClientRects().length, right, around(bot).getBoundingClientRect().left];
+            }"""
+        )
+        assert lines == 1
+        assert right + 4 <= left
+
+
 def test_games_are_found_by_a_form_and_rows_lead_to_them(plain: Visit, url: str) -> None:
     """No scripts are needed. A click anywhere in a row opens its game, and on a bot's name the bot."""
     page = plain.page
