@@ -88,6 +88,8 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
     analyse_person_game(world.store, id_of(path))
     text = visitor.get(path).text
     assert "Costliest decisions" in text
+    assert text.index(">Points</th>") < text.index(
+        ">Round 1</th>"
     frame = present(re.search(rf'href="({path}/games/person-1/1/1)"', text))
     viewer = visitor.get(frame[1]).text
     assert "You against greedy" in viewer
@@ -106,7 +108,10 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
 
 
 def test_invalid_moves_are_refused_and_change_nothing(world: World) -> None:
-    """They are early, late, repeated, illegal, malformed, or sent by someone else. Pages show the reason."""
+    """They are early, late, repeated, illegal, malformed, or sent by someone else.
+
+    Pages show the reason, and lead back to the table.
+    """
     visitor = browser(world)
     path = sit_down(visitor)
     first = {"step": "1.1", "card": "tempura"}
@@ -131,6 +136,8 @@ def test_invalid_moves_are_refused_and_change_nothing(world: World) -> None:
     for name, (form, status, words) in refused.items():
         answer = visitor.post(f"{path}/move", data=form)
         assert (answer.status_code, words in answer.text) == (status, True), name
+        if words:
+            assert f'<p><a href="{path}">' in answer.text, name
     for stranger in (browser(world), logged_in(world, world.add("eve").name)):
         assert stranger.post(f"{path}/move", data={"step": "1.1", "card": held}).status_code == 404
         assert stranger.post(f"{path}/leave").status_code == 404
@@ -177,6 +184,7 @@ def test_an_invalid_table_is_refused(world: World, form: dict[str, list[str]], w
     answer = browser(world).post("/play", data=form)
     assert answer.status_code == 422
     assert words in answer.text.replace("&#39;", "'")
+    assert '<p><a href="/play">' in answer.text
     assert not world.store.person_games.any_open()
 
 

@@ -49,6 +49,9 @@ _PRESENCE_INTERVAL: Final = timedelta(seconds=8)
 """Minimum interval between updates of a person's presence."""
 
 PersonGameId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{32}$", description="A game's id.")]
+_LOBBY: Final = ("/play", "Play against the bots")
+"""Address and name of the page where opponents are chosen."""
+
 _STEP: Final = r"^[1-3]\.(10|[1-9])$"
 Step = Annotated[str | None, Query(pattern=_STEP)]
 CardName = Annotated[str, Field(max_length=20)]
@@ -196,7 +199,9 @@ class _Play:
         names = [visible(name) for name in opponent if name]  # PostgreSQL rejects NUL
         if not 1 <= len(names) <= MAX_OPPONENTS:
             raise Problem(
-                HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose 1 to {MAX_OPPONENTS} bots to play against."
+                HTTPStatus.UNPROCESSABLE_ENTITY,
+                f"Choose 1 to {MAX_OPPONENTS} bots to play against.",
+                instead=_LOBBY,
             )
         versions = [self._version(name, account) for name in names]
         try:
@@ -204,7 +209,9 @@ class _Play:
                 players=len(names) + 1, pass_both_ways=pass_both_ways, soy_sauce=soy_sauce, dummy=dummy
             )
         except InvalidRules as error:
-            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{error}.") from error
+            raise Problem(
+                HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose other variants: {error}.", instead=_LOBBY
+            ) from error
         self._limits.count_game(request)
         answer = RedirectResponse("/play", 303)
         new = NewPersonGame(
@@ -219,7 +226,7 @@ class _Play:
         try:
             self._limits_per_address.add(new, network_of_visitor(request))
         except QuotaReached as error:
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.") from error
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.", instead=_LOBBY) from error
         answer.headers["Location"] = f"/play/{new.id}"
         return answer
 
@@ -287,7 +294,7 @@ class _Play:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
                 f"This move isn't legal: {error}.",
-                hint=f"Go back to the table at /play/{game.id} and choose again.",
+                instead=(f"/play/{game.id}", "Choose again"),
             ) from error
         if not self._games.choose(id_, ChosenMove(round=round_number, turn=turn, move=move), self._now()):
             raise _decision_conflict(game)
@@ -332,11 +339,11 @@ class _Play:
         )
 
     def _own_game(self, request: Request, id_: str) -> PersonGame:
-        """Return one of the visitor's games. Raises HTTPException (404) for other people's games."""
+        """Return one of the visitor's games. Raises Problem (404) for other people's games."""
         request.state.private = True  # otherwise the browser's Back button would show an old table
         game = self._games.find(id_)
         if game is None or not (game.visitor == visitor_of(request) or viewer_of(request).owns(game.account)):
-            raise HTTPException(404, "You have no such game. Games are kept for 30 days.")
+            raise Problem(404, "You have no such game. Games are kept for 30 days.", instead=_LOBBY)
         return game
 
     def _finished_game(self, request: Request, id_: str) -> PersonGame:
@@ -362,8 +369,8 @@ class _Play:
         if version is None:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
-                f"You can't play against {name[:64]}.",
-                hint="Choose a bot from the list. Log in to see your own.",
+                f"You can't play against {name[:64]}. Choose a bot from the list; log in to see your own.",
+                instead=_LOBBY,
             )
         return version
 
@@ -387,11 +394,11 @@ def _is_waiting_for_bots(game: PersonGame, after: str) -> bool:
 
 def _decision_conflict(game: PersonGame) -> Problem:
     if game.ended is not None:
-        return Problem(HTTPStatus.CONFLICT, "This game is over.", hint=f"See /play/{game.id}.")
+        return Problem(HTTPStatus.CONFLICT, "This game is over.", instead=(f"/play/{game.id}", "Your game"))
     return Problem(
         HTTPStatus.CONFLICT,
         "You can't make this decision now: you have already made it, or its turn hasn't begun.",
-        hint=f"Go back to the table at /play/{game.id}.",
+        instead=(f"/play/{game.id}", "Back to the table"),
     )
 
 
