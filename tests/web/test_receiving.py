@@ -79,6 +79,28 @@ def test_the_total_time_of_a_body_is_limited() -> None:
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
 
 
+def test_a_body_that_never_arrives_does_not_end_a_stream() -> None:
+    """The client announces a body in a GET, but sends none, and disconnects after its time limit."""
+    came: list[Message] = []
+
+    async def receive() -> Message:
+        await asyncio.sleep(0.1)
+        return {"type": "http.disconnect"}
+
+    async def app(_scope: Scope, receive: Receive, send: Send) -> None:
+        waiting = asyncio.ensure_future(receive())
+        await asyncio.sleep(0)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        came.extend([await waiting, await receive()])
+
+    async def send(_: Message) -> None:
+        pass
+
+    scope = {"type": "http", "method": "GET", "headers": [(b"content-length", b"5")]}
+    asyncio.run(BodyTimeoutMiddleware(app, BodyTimeouts(idle_seconds=0.01))(scope, receive, send))
+    assert [message["type"] for message in came] == ["http.disconnect"] * 2
+
+
 def put(  # noqa: PLR0913, PLR0917 - parts of the header
     address: tuple[str, int], secret: str, name: str, kind: str, length: int, source: str = "127.0.0.1"
 ) -> socket.socket:

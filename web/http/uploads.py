@@ -33,7 +33,10 @@ BODY_TIMEOUTS: Final = BodyTimeouts()
 
 
 class BodyTimeoutMiddleware:
-    """ASGI middleware that sends 408 if a body arrives too slowly. ``clock`` returns monotonic seconds."""
+    """ASGI middleware that sends 408 if a body arrives too slowly. ``clock`` returns monotonic seconds.
+
+    Once the response has begun, nothing is refused: a stream only waits for the client to disconnect.
+    """
 
     def __init__(
         self, app: ASGIApp, timeouts: BodyTimeouts, clock: Callable[[], float] = time.monotonic
@@ -46,29 +49,41 @@ class BodyTimeoutMiddleware:
         """Pass the request on."""
         headers = Headers(scope=scope) if scope["type"] == "http" else {}
         if "content-length" in headers or "transfer-encoding" in headers:
-            receive = _Body(receive, self._timeouts, self._clock).receive
+            body = _Body(receive, send, self._timeouts, self._clock)
+            receive, send = body.receive, body.answer
         await self._app(scope, receive, send)
 
 
 class _Body:
-    """A body being received."""
+    """A body being received, and the response to it."""
 
-    def __init__(self, receive: Receive, timeouts: BodyTimeouts, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, receive: Receive, send: Send, timeouts: BodyTimeouts, clock: Callable[[], float]
+    ) -> None:
         self._receive = receive
+        self._send = send
         self._timeouts = timeouts
         self._clock = clock
         self._began = clock()
         self._received_bytes = 0
         self._complete = False
+        self._answered = False
+
+    async def answer(self, message: Message) -> None:
+        """Send a part of the response."""
+        self._answered = True
+        await self._send(message)
 
     async def receive(self) -> Message:
         """Return the next message. Raises Problem (408) if the sender is silent or too slow."""
-        if self._complete:
+        if self._complete or self._answered:
             return await self._receive()
         try:
             async with asyncio.timeout(self._timeout()):
                 message = await self._receive()
         except TimeoutError:
+            if self._answered:
+                return await self._receive()
             raise self._timeout_problem() from None
         self._received_bytes += len(message.get("body", b""))
         self._complete = not message.get("more_body", False)
