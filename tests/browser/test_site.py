@@ -364,6 +364,11 @@ def test_the_theme_is_chosen_for_the_whole_site(visit: Visit) -> None:
     assert page.evaluate(GROUND) == NIGHT
     page.get_by_label("Theme").select_option("light")
     assert page.evaluate(GROUND) == PAPER
+    # Choose on another page, and come back to this one in the browser's cache, which automation disables.
+    page.evaluate("localStorage.setItem('kaiten-theme', 'dark')")
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    assert page.evaluate(GROUND) == NIGHT
+    expect(page.get_by_label("Theme")).to_have_value("dark")
 
 
 @pytest.mark.parametrize("zone", [pytest.param("Asia/Tokyo", marks=pytest.mark.soak), "America/New_York"])

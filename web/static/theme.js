@@ -26,6 +26,7 @@
 
   apply();
   addEventListener("storage", apply); // chosen in another window
+  addEventListener("pageshow", apply); // chosen on another page, before the Back button showed this one again
   addEventListener("DOMContentLoaded", () => {
     apply();
     document.getElementById("theme")?.addEventListener("change", choose);
