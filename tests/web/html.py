@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 from web.http.static import STATIC
 
-SITE_SCRIPTS = {f"{STATIC}/theme.js", f"{STATIC}/times.js"}
+SITE_SCRIPTS = {f"{STATIC}/{script}.js" for script in ("theme", "times", "once")}
 """Scripts of every page."""
 
 
