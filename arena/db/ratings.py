@@ -159,7 +159,7 @@ class RatingRepository(Repository):
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
         """Return every active bot's active version for matchmaking, ordered by id.
 
-        Bots of deleted accounts and house bots whose source is missing are left out. With ``house_only``,
+        Bots of deleted accounts and bots whose image or folder is missing are left out. With ``house_only``,
         third-party bots and queued matches with such bots are left out too.
         """
         with self._transactions.read() as connection:
@@ -181,7 +181,7 @@ class RatingRepository(Repository):
                 .outerjoin(AccountRow, AccountRow.id == BotRow.account_id)
                 .where(
                     BotRow.state == BotState.ACTIVE,
-                    ~BotRow.house | BotVersionRow.gone.is_(None),
+                    BotVersionRow.gone.is_(None),
                     AccountRow.deleted.is_(None),
                     BotRow.house if house_only else true(),
                 )

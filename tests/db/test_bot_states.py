@@ -132,12 +132,17 @@ def test_a_bot_resubmitted_with_its_removed_image_can_play(store: Store) -> None
 
 
 def test_a_version_whose_image_was_restored_can_play(store: Store) -> None:
-    """An image is restored for all versions that use it, including those of other bots."""
+    """An image is restored for all versions that use it, including those of other bots.
+
+    Until then, bots whose active version uses it are not drawn: their matches could not be played.
+    """
     first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
     twin = add_bot(store, "twin", source="sha256:a", author="ben")
     assert store.bots.record_missing_images({"sha256:b"}, NOW) == 2
     assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [None, None]
+    assert {each.bot for each in store.ratings.candidates()} == {"mine"}
     assert store.bots.record_missing_images({"sha256:a", "sha256:b"}, NOW) == 0
+    assert {each.bot for each in store.ratings.candidates()} == {"mine", "twin"}
     assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [first, twin]
 
 
