@@ -205,8 +205,8 @@ class Receiver:
     @contextmanager
     def _count_upload(self, new: NewSubmission) -> Iterator[None]:
         """Count an upload from its start, unless the arena was unable to receive it."""
-        self._store.submissions.begin(new, self._quota)
         try:
+            self._store.submissions.begin(new, self._quota)
             yield
         except (NoRoom, DatabaseUnavailable):
             with suppress(DatabaseUnavailable):
@@ -280,6 +280,10 @@ class Incoming:
             raise unwritten(error) from error
         try:
             return self._store.submissions.add(new, self._quota)
+        except DatabaseUnavailable:
+            # If only the response was lost, the submission exists and needs its file. If not, the file is
+            # pruned later.
+            raise
         except BaseException:
             self._uploads.remove(new.id, new.kind)
             raise

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime, timedelta
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.engine.default import DefaultDialect
 
-from arena.db.errors import BotTaken, QuotaReached, SameContent
+from arena.db.errors import BotTaken, DatabaseUnavailable, QuotaReached, SameContent
 from arena.db.people import NewAccount
 from arena.db.quotas import Quota
 from arena.db.store import Store
@@ -195,6 +197,38 @@ def test_an_upload_that_the_arena_could_not_store_does_not_count(store: Store, f
         send(one, upload(), FILE)
     (folder / "u1.py").rmdir()
     assert send(one, upload(), FILE).stage is Stage.RECEIVED
+
+
+def test_a_lost_response_of_the_database_costs_nothing(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the connection fails during a commit, the change may have taken effect.
+
+    A submission that was recorded keeps its file, and an upload that was counted is refunded.
+    """
+    losing = False
+
+    def commit(_: DefaultDialect, connection: sqlite3.Connection) -> None:
+        connection.commit()
+        if losing:
+            raise sqlite3.OperationalError("connection lost")
+
+    monkeypatch.setattr(DefaultDialect, "do_commit", commit)
+    one = receiver(store, folder, most=2)
+    losing = True
+    with pytest.raises(DatabaseUnavailable, match="connection lost"):
+        send(one, upload(), FILE)
+    losing = False
+    assert one.allowance("ben", None).sent == 0
+    with one.begin(upload()) as incoming:
+        incoming.write(FILE)
+        losing = True
+        with pytest.raises(DatabaseUnavailable, match="connection lost"):
+            incoming.finish()
+        losing = False
+    (recorded,) = store.submissions.open_submissions()
+    assert (folder / f"{recorded.id}.py").read_bytes() == FILE
+    assert one.allowance("ben", None).sent == 1
 
 
 def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
