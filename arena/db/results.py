@@ -69,14 +69,16 @@ class Results:
             ).scalar_one_or_none()
             if kind is None:
                 return False
-            # Use the authors' current names: an account may have been deleted.
+            # Use the authors' current names: an account may have been deleted. The lock keeps others from
+            # being deleted until this transaction ends.
+            numbers = ladder.lock(connection)
             query = seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == finished.match)
             seats = connection.execute(query).all()
             _check_seats(finished, len(seats))
             live_games.clear(connection)
             _write_reports(connection, finished)
             if finished.games and kind == MatchKind.RATED:
-                _rate(connection, finished, seats)
+                _rate(connection, finished, seats, numbers)
             elif finished.games:
                 positions = range(len(finished.games))
                 rows = [_game_row(finished, position, seats) for position in positions]
@@ -85,8 +87,10 @@ class Results:
             return True
 
 
-def _rate(connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]]) -> None:
-    numbers = ladder.lock(connection)
+def _rate(
+    connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]], numbers: ladder.Numbers
+) -> None:
+    """Store the games, and everything that follows from them. ``numbers`` are the last ones assigned."""
     _write_games(connection, finished, seats, numbers.games)
     versions = tuple(seat.version_id for seat in seats)
     log = [

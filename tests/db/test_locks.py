@@ -8,12 +8,24 @@ import pytest
 from sqlalchemy import func, insert, select, text, update
 
 from arena.db import credentials, ladder
-from arena.db.database import Database
+from arena.db.database import Database, OpenTransaction
 from arena.db.errors import CredentialsChanged
-from arena.db.schema import AccountRow, ApiTokenRow, SessionRow, SubmissionRow
+from arena.db.people import People
+from arena.db.schema import AccountRow, ApiTokenRow, GameRow, SessionRow, SubmissionRow, UnratedGameRow
 from arena.db.store import Store
+from arena.play.replay.document import parse
 from arena.protocol.submissions import Stage
-from tests.db.builders import START, add_account, present
+from tests.db.builders import (
+    START,
+    add_account,
+    add_bot,
+    bot_of,
+    claim_one,
+    claimed,
+    finished,
+    new_challenge,
+    present,
+)
 from tests.db.test_people import session, token
 from tests.db.test_submissions import PLENTY, new
 from tests.db.test_subscriptions import subscribe
@@ -64,6 +76,32 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
     known = present(store.submissions.find("u1"))
     assert (known.author, known.stage) == ("former-1", Stage.REJECTED if version is None else Stage.ACTIVE)
     assert [bot.author for bot in store.bots.listed(None, 10)] == ([] if version is None else ["former-1"])
+
+
+@pytest.mark.parametrize("rated", [True, False])
+def test_a_result_stored_during_a_deletion_has_no_deleted_name(
+    store: Store, database: Database, *, rated: bool
+) -> None:
+    """The result waits for the deletion, and then reads the authors' names."""
+    ann = add_account(store, "ann")
+    versions = [bot_of(store, "mine", ann), add_bot(store, "other", author="ben")]
+    if rated:
+        claim = claimed(store, versions)
+    else:
+        store.challenges.add(new_challenge("c", ann.id, versions), most_a_day=9)
+        claim = claim_one(store)
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as connection:
+            ladder.lock(connection)
+            recorded = pool.submit(store.results.record, finished(claim, [(1, 2), (2, 1)]))
+            wait_for_waiting(database, 1)
+            People(OpenTransaction(connection)).delete(ann.id, "former-1", START)
+        assert recorded.result()
+    table = GameRow if rated else UnratedGameRow
+    with database.read() as connection:
+        replays = connection.execute(select(table.replay)).scalars().all()
+    authors = [tuple(seat.author for seat in parse(replay).seats) for replay in replays]
+    assert authors == [("former-1", "ben")] * 2
 
 
 def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:
