@@ -222,9 +222,9 @@ class Subscriptions(Repository):
         with self._transactions.write() as connection:
             reset = {"failures": 0, "failing_since": None, "trouble": None}
             if notice.subscription.failures:
-                condition = SubscriptionRow.id == notice.subscription.id
-                connection.execute(update(SubscriptionRow).where(condition).values(reset))
-            connection.execute(delete(NoticeRow).where(NoticeRow.number == notice.number))
+                connection.execute(update(SubscriptionRow).where(_is_of(notice)).values(reset))
+            its_number = (NoticeRow.number == notice.number) & (NoticeRow.at == notice.news.at)
+            connection.execute(delete(NoticeRow).where(its_number, _waits_for(notice)))
 
     def mark_failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
         """Record a failed delivery; ``again`` is the time of the next attempt.
@@ -237,13 +237,10 @@ class Subscriptions(Repository):
             "trouble": why,
         }
         values |= {"off": at} if again is None else {"due": again}
-        condition = SubscriptionRow.id == notice.subscription.id
         with self._transactions.write() as connection:
-            connection.execute(update(SubscriptionRow).where(condition).values(values))
+            connection.execute(update(SubscriptionRow).where(_is_of(notice)).values(values))
             if again is None:
-                connection.execute(
-                    delete(NoticeRow).where(NoticeRow.subscription_id == notice.subscription.id)
-                )
+                connection.execute(delete(NoticeRow).where(_waits_for(notice)))
 
     def remove_unconfirmed(self, before: datetime) -> None:
         """Remove email addresses that were added before this time and never confirmed."""
@@ -314,6 +311,19 @@ def _add_notice(connection: Connection, subscriptions: list[int], topic: str, ne
     if subscriptions:
         values = [{"subscription_id": id_, "topic": topic, **asdict(news)} for id_ in subscriptions]
         connection.execute(insert(NoticeRow), values)
+
+
+def _is_of(notice: DueNotice) -> ColumnElement[bool]:
+    """Return the condition that a subscription is the notice's.
+
+    SQLite may give the id of a removed subscription, or the number of a removed notice, to the next one.
+    """
+    return (SubscriptionRow.id == notice.subscription.id) & (SubscriptionRow.secret == notice.secret)
+
+
+def _waits_for(notice: DueNotice) -> ColumnElement[bool]:
+    """Return the condition that a notice waits for the same subscription."""
+    return NoticeRow.subscription_id.in_(select(SubscriptionRow.id).where(_is_of(notice)))
 
 
 def _has_link_secret(secret: str) -> Any:  # noqa: ANN401 - an SQLAlchemy expression

@@ -125,6 +125,33 @@ def test_failures_put_off_the_next_attempt(store: Store) -> None:
     assert (known.failures, known.trouble, known.off) == (0, None, None)
 
 
+def test_an_old_delivery_does_not_change_what_replaced_it(store: Store) -> None:
+    """A delivery may end after its subscription was replaced. SQLite then reuses the ids of removed rows."""
+    ann = add_account(store, "ann")
+    slow = subscribe(store, ann)
+    store.subscriptions.test(ann.id, slow.id, sample(START))
+    (old,) = store.subscriptions.due(LATER, 9, kinds=KINDS)
+    assert store.subscriptions.remove(ann.id, slow.id, ENTRY)
+    new = subscribe(store, ann, mark="other")
+    store.subscriptions.test(ann.id, new.id, sample(LATER))
+    store.subscriptions.mark_failed(old, "no answer", LATER, None)
+    store.subscriptions.mark_delivered(old)
+    assert store.subscriptions.of(ann.id) == (new,)
+    (due,) = store.subscriptions.due(LATER, 9, kinds=KINDS)
+    assert (due.subscription, due.news) == (new, sample(LATER))
+
+
+def test_an_old_delivery_leaves_a_later_test(store: Store) -> None:
+    """Requesting another test during a delivery replaces the waiting one, whose number SQLite may reuse."""
+    ann = add_account(store, "ann")
+    subscription = subscribe(store, ann)
+    store.subscriptions.test(ann.id, subscription.id, sample(START))
+    (old,) = store.subscriptions.due(LATER, 9, kinds=KINDS)
+    store.subscriptions.test(ann.id, subscription.id, sample(LATER))
+    store.subscriptions.mark_delivered(old)
+    assert [each.news.at for each in all_due(store)] == [LATER]
+
+
 @on_both
 def test_a_mail_address_is_confirmed_first(store: Store) -> None:
     """Until then it gets only the request to confirm it. The same secret ends the subscription."""
