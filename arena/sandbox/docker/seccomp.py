@@ -59,6 +59,10 @@ _SIGNALS_AND_TIME: Final = """
     rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack tgkill time timerfd_gettime times tkill
 """
 
+_PR_SET_VMA: Final = 0x5356_4D41
+"""Names a mapping. No memory limit counts the names, and a bot could create millions. The error is that of
+kernels without this option, so Go's runtime and C libraries stop using it."""
+
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
 """The kernel has one hash table of timers for the whole host. So a call takes longer if other processes have
 more timers. Under gVisor, each bot has its own table, and the init needs these calls."""
@@ -160,7 +164,6 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SET_THP_DISABLE": 41,
             "PR_GET_THP_DISABLE": 42,
             "PR_SVE_GET_VL": 51,
-            "PR_SET_VMA": 0x5356_4D41,
         },
     ),
     # Not by user (PRIO_USER): if the user has any threads, the kernel walks over all threads of the host. So
@@ -314,6 +317,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *([_rule("pselect")] if own_kernel else []),
             _rule(unsupported, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
             _rule(_COPY_IN_KERNEL) if own_kernel else _refuse(_COPY_IN_KERNEL, EINVAL),
+            _refuse("prctl", EINVAL, _argument(0, "EQ", _PR_SET_VMA)),
             _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
             *(
                 _rule(name, args=[_argument(index, "EQ", value)])
