@@ -167,6 +167,9 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of the games (default: %(default)s)")
     options = parser.parse_args()
+    if (options.out / "bot.py").exists():
+        parser.error(f"{options.out} already contains a bot: choose another folder with --out")
+    options.out.mkdir(parents=True, exist_ok=True)
     rules, rng = Rules(players=2), np.random.default_rng(options.seed)
     network = Network(size_of(rules), action_count(rules), rng)
     begun = shown = time.monotonic()
@@ -184,7 +187,6 @@ def main() -> None:
         games += _GAMES
     share, error = share_beaten(network, "greedy", options.games)
     print(f"{games} games: beats greedy {share:.3f} ± {2 * error:.3f}")
-    options.out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(options.out / "weights.npz", allow_pickle=False, **network.weights)
     (options.out / "bot.py").write_text(_BOT)
     (options.out / "Dockerfile").write_text(_DOCKERFILE)

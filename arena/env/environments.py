@@ -5,7 +5,9 @@ for each legal action. The only reward comes at the end: the share of opponents 
 share that beat it, from -1 to 1.
 """
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -151,18 +153,25 @@ class AgainstBots(gymnasium.Env[Any, Any]):
         self._choosers: dict[int, Callable[[View], Choice]] = {}
         self._seat = 0
         self._state: State | None = None
+        self._dice = random.getstate()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a game. The info has the learner's ``seat``."""
+        """Begin a game. The info has the learner's ``seat``.
+
+        With a seed, this game and the following ones are the same each time if the learner's actions are, as
+        long as the opponents get chance only from Python's ``random`` module.
+        """
         super().reset(seed=seed, options=options)
         self._seat = int(self.np_random.integers(self.rules.players))
         others = [seat for seat in range(self.rules.players) if seat != self._seat]
         bots = [self._opponents[number] for number in self.np_random.permutation(len(others))]
-        self._choosers = {seat: new_chooser(bot).choose for seat, bot in zip(others, bots, strict=True)}
         deck = shuffled_deck(self.rules, self.np_random.bytes(SEED_BYTES))
-        self._state = self._play_until_asked(new_game(self.rules, deck))
+        self._dice = random.Random(self.np_random.bytes(SEED_BYTES)).getstate()  # noqa: S311 - not a secret
+        with self._opponents_dice():
+            self._choosers = {seat: new_chooser(bot).choose for seat, bot in zip(others, bots, strict=True)}
+            self._state = self._play_until_asked(new_game(self.rules, deck))
         return observation(self._state, self._seat), {"seat": self._seat}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -179,10 +188,22 @@ class AgainstBots(gymnasium.Env[Any, Any]):
             check_move(self._seat, shown.hand, shown.table, move, control=shown.control)
         except IllegalMove as error:
             raise ValueError(f"illegal action: {error}") from error
-        state = apply(self._state, self._moves(self._state, move))
-        self._state = state = self._play_until_asked(state)
+        with self._opponents_dice():
+            state = apply(self._state, self._moves(self._state, move))
+            self._state = state = self._play_until_asked(state)
         seat = self._seat
         return observation(state, seat), rewards(state)[seat], state.over, False, _info(state, seat)
+
+    @contextmanager
+    def _opponents_dice(self) -> Iterator[None]:
+        """Give Python's ``random`` this game's state, and afterwards the caller's state again."""
+        callers = random.getstate()
+        random.setstate(self._dice)
+        try:
+            yield
+        finally:
+            self._dice = random.getstate()
+            random.setstate(callers)
 
     def _play_until_asked(self, state: State) -> State:
         """Play the turns in which the learner's last card is played automatically."""

@@ -1,5 +1,6 @@
 """The environments work with PettingZoo and Gymnasium and follow the rules."""
 
+import random
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -95,13 +96,20 @@ def _play(game: AgainstBots, choose: Callable[[Any], int]) -> tuple[list[bytes],
 
 @pytest.mark.parametrize("rules", _RULES, ids=str)
 def test_a_learner_plays_against_house_bots(rules: Rules) -> None:
-    """Gymnasium's checker reports nothing. The same seed and actions give the same game."""
+    """Gymnasium's checker reports nothing. The same seed and actions give the same game.
+
+    That is so even if the opponents use chance. The caller's own chance is left alone.
+    """
 
     def first_legal(seen: Any) -> int:  # noqa: ANN401 - as in Gymnasium
         return int(np.flatnonzero(seen["action_mask"])[0])
 
-    opponents = ["greedy"] * (rules.players - 1)
+    opponents = ["random", *["greedy"] * (rules.players - 2)]
+    random.seed(1)
+    own = random.getstate()
     once, reward = _play(AgainstBots(opponents, rules), first_legal)
+    assert random.getstate() == own
+    random.seed(2)
     again, same = _play(AgainstBots(opponents, rules), first_legal)
     assert once == again
     assert reward == same

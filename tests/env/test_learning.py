@@ -42,15 +42,24 @@ def test_training_makes_it_stronger(example: ModuleType) -> None:
 
 
 def test_it_writes_a_bot(tmp_path: Path) -> None:
-    """The bot plays a game by the rules in both seats."""
-    done = subprocess.run(  # noqa: S603 - the example
-        [sys.executable, str(_EXAMPLE), "--minutes", "0", "--games", "2", "--out", str(tmp_path / "mybot")],
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    """The bot plays a game by the rules in both seats. No other bot is overwritten."""
+
+    def learn() -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, str(_EXAMPLE), "--minutes", "0", "--games", "2"]
+        return subprocess.run(  # noqa: S603 - the example
+            [*command, "--out", str(tmp_path / "mybot")],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = learn()
+    assert done.returncode == 0, done.stderr
     assert "arena play" in done.stdout
+    again = learn()
+    assert again.returncode == 2
+    assert "mybot already contains a bot: choose another folder with --out" in again.stderr
     bot = load_bot(tmp_path / "mybot" / "bot.py")
     state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes(16)))
     while not state.over:
