@@ -14,7 +14,7 @@ from typing import Final
 
 from arena.platform.files import shared_folder
 from arena.rules import View
-from arena.sdk.bot import Bot, Choice, new_chooser
+from arena.sdk.bot import Bot, Choice, is_class, new_chooser
 
 FILE: Final = "bot.py"
 
@@ -23,6 +23,8 @@ Chooser = Callable[[View], Choice]
 
 Factory = Callable[[], Chooser]
 """Creates the chooser for one game."""
+
+_CALL_RUN_LATER: Final = '. If it calls run(), do so only under if __name__ == "__main__":'
 
 _numbers = count()
 
@@ -59,6 +61,10 @@ def load_bot(file: Path) -> Bot:
     module = _run(file)
     bot: Bot | None = getattr(module, "Bot", None)
     if callable(bot):
+        try:
+            is_class(bot)
+        except TypeError as error:
+            raise BotBroken(f"{file} has no bot: {error}") from None
         return bot
     choose: Chooser | None = getattr(module, "choose", None)
     if callable(choose):
@@ -81,7 +87,8 @@ def _run(file: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise BotBroken(f"{file} can't be loaded: {type(error).__name__}: {error}") from error
+        hint = _CALL_RUN_LATER if isinstance(error, SystemExit) else ""
+        raise BotBroken(f"{file} can't be loaded: {type(error).__name__}: {error}{hint}") from error
     finally:
         sys.path.remove(folder)
         # At the end of the path, so that functions can import modules later without shadowing libraries.
