@@ -2,8 +2,9 @@
 
 import json
 import secrets
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -209,7 +210,8 @@ def _table(
             fail("only Python bots can play the other seats")
         if seat >= rules.players:
             fail(f"this table has no seat {seat}: choose --seat 0 to {rules.players - 1}")
-        loaded = tuple([load_bot(file) for file in files])
+        with redirect_stdout(sys.stderr):  # as in games
+            loaded = tuple([load_bot(file) for file in files])
     except (BotBroken, InvalidRules, UnusableBot) as error:
         fail(str(error))
     names = [bot.name for bot in bots]

@@ -6,9 +6,11 @@ There is no time limit, so a debugger may stop the program anywhere.
 import asyncio
 import shutil
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -188,8 +190,10 @@ class _CalledPlayer:
             return
         seen = ask.view
         try:
-            chooser = self._choosers.setdefault(ask.game, new_chooser(self._bot))
-            move = as_move(chooser.choose(seen), seen)
+            with redirect_stdout(sys.stderr):  # the bot's output must not mix with the conversation
+                if ask.game not in self._choosers:
+                    self._choosers[ask.game] = new_chooser(self._bot)
+                move = as_move(self._choosers[ask.game].choose(seen), seen)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the bot's code raises
             self._listener.lost(self._seat, Lost(Fault.CRASH, f"{type(error).__name__}: {error}"))
             return

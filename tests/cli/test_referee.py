@@ -11,7 +11,7 @@ from tests.cli.forked import Started, started
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
-from .command import environment
+from .command import FIRST, environment
 
 BOT = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[0]\nrun(choose)\n"
 CRASH = BOT.replace("def choose(view): return", "def choose(view): 1 / (view.turn - 2); return")
@@ -37,17 +37,24 @@ def dial(address: str, source: str) -> int:
 
 
 def test_a_game_in_words(tmp_path: Path) -> None:
-    """The output has each request, answer and reveal, and the result. The socket is removed at the end."""
-    with waiting(tmp_path, "greedy", "random", "--listen", "unix:s", "--seat", "1") as (referee, address):
+    """The output has each request, answer and reveal, and the result. The socket is removed at the end.
+
+    What other bots print is not in the output. A class has one instance per game.
+    """
+    begin = "    def __init__(self):\n        print('a new game')\n"
+    (tmp_path / "loud.py").write_text(FIRST.replace("Bot:\n", f"Bot:\n{begin}"))
+    with waiting(tmp_path, "greedy", "loud.py", "--listen", "unix:s", "--seat", "1") as (referee, address):
         assert address == f"unix://{tmp_path}/s"
         assert dial(address, BOT) == 0
-        code, out, _ = referee.wait()
+        code, out, errors = referee.wait()
     assert code == 0
+    assert (errors.count("a new game"), errors.count("thinking")) == (1, 24)
     assert out.startswith("hello from kaiten-python/")
     assert "game 0 begins: seat 1 of 3\n  round 1, turn 1, seat 1 (3 players)\n  hand " in out
     assert out.count("  plays    ") == 24
     assert out.count("  revealed greedy: ") == 27
     assert "game 0 ends: greedy " in out
+    assert "thinking" not in out
     assert not (tmp_path / "s").exists()
 
 
