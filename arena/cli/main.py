@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import io
 import signal
 import sys
 from collections.abc import Mapping
@@ -162,6 +163,9 @@ class _Terminated(BaseException):
 def main() -> None:
     """Run the command line. SIGTERM stops it as Ctrl-C does, so that it cleans up."""
     signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Escape characters that the locale's encoding lacks, as Python does on stderr.
+        sys.stdout.reconfigure(errors="backslashreplace")
     # Garbage collections during imports and at exit would take a third of the time of a short command.
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)

@@ -1,6 +1,8 @@
 """Output of commands: no text from elsewhere can move a terminal's cursor."""
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import typer
@@ -8,6 +10,8 @@ import typer
 from arena.cli.console import echo, fail, millis, say
 from arena.cli.leaderboard import print_board
 from arena.protocol.documents import Row
+
+from .command import COMMAND, environment
 
 EVIL = "a\x1b[2J\x07\x9b\r\N{RIGHT-TO-LEFT OVERRIDE}b"
 SHOWN = r"a\x1b[2J\x07\x9b\r\u202eb"
@@ -72,3 +76,16 @@ def test_the_longest_names_leave_room_for_all_figures(capsys: pytest.CaptureFixt
 def test_milliseconds_have_two_digits(value: float | None, shown: str) -> None:
     """Times of ten milliseconds and more are whole numbers."""
     assert millis(value) == shown
+
+
+def test_characters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
+    """The ± of a table, for example, does not end the command."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        [*COMMAND, "play", "greedy", "random", "--games", "4", "--seed", "1"],
+        cwd=tmp_path,
+        env=environment() | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert rb" \xb1 " in done.stdout
