@@ -329,7 +329,14 @@ def _file_of(address: URL) -> Path | None:
 def _postgresql(address: URL) -> Engine:
     """Create an engine that treats an unresponsive server as unreachable."""
     timeouts = {name: value for name, value in _TIMEOUTS.items() if name not in address.query}
-    return create_engine(address, connect_args=timeouts, pool_pre_ping=True, **_COMMON_OPTIONS)
+    return create_engine(
+        address,
+        connect_args=timeouts,
+        pool_pre_ping=True,
+        # Not the server's default: after waiting for a lock, a transaction must see what the other one wrote.
+        isolation_level="READ COMMITTED",
+        **_COMMON_OPTIONS,
+    )
 
 
 def _sqlite(address: URL, file: Path) -> Engine:

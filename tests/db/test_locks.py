@@ -1,7 +1,7 @@
 """Tests of the order of locks on rows. In a deadlock PostgreSQL would abort a transaction."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -164,3 +164,15 @@ def test_a_login_and_a_new_password_wait_for_each_other(store: Store, database: 
         with pytest.raises(CredentialsChanged):
             opened.result()
     assert store.credentials.sessions(ann.id) == ()
+
+
+def test_a_transaction_that_waited_sees_what_the_other_wrote(url: str) -> None:
+    """That holds even if the server isolates transactions more strictly by default."""
+    with closing(Database(f"{url}&options=-cdefault_transaction_isolation%3Dserializable")) as strict:
+        for transaction in (strict.read, strict.write):
+            with transaction() as connection:
+                isolation = connection.execute(text("SHOW transaction_isolation")).scalar_one()
+                assert isolation == "read committed"
+        with strict.read(snapshot=True) as connection:
+            isolation = connection.execute(text("SHOW transaction_isolation")).scalar_one()
+            assert isolation == "repeatable read"
