@@ -173,6 +173,20 @@ def test_a_choice_that_does_not_reach_the_site_can_be_repeated(windows: Windows,
     expect(page).to_have_url(address)
 
 
+def test_a_double_click_chooses_once(windows: Windows, url: str) -> None:
+    """Its second click may arrive when the next hand is already there."""
+    page = windows.open(url, "desktop", "light").page
+    page.emulate_media(reduced_motion="reduce")  # otherwise the next hand is still moving
+    begin(page, url, "greedy")
+    page.locator("#hand button.pick").first.hover()
+    for count, step in ((1, "1.2"), (2, "1.2"), (1, "1.3")):
+        page.mouse.down(click_count=count)
+        page.mouse.up(click_count=count)
+        if count == 2:
+            assert not page.locator("#hand :disabled").count()
+        expect(page.locator('#table[data-state="decide"]')).to_have_attribute("data-step", step)
+
+
 def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: str) -> None:
     """The page says what everyone took, then whose turn it is, and the first card has the focus again."""
     visit = windows.open(url, "desktop", "dark")

@@ -94,6 +94,11 @@ function chooseAgain(form) {
   follow();
 }
 
+// The second click of a double click must not choose from the next hand.
+document.addEventListener("click", (event) => {
+  if (event.detail > 1 && event.target.closest("#hand")) event.preventDefault();
+});
+
 // The keys 1 to 9 and 0 choose a card, if only one is to be chosen.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
