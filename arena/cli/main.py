@@ -1,8 +1,10 @@
 """The table of commands, and the entry point of ``arena``."""
 
 import atexit
+import errno
 import gc
 import io
+import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -173,6 +175,11 @@ def main() -> None:
         app(prog_name="arena")
     except _Terminated:
         sys.exit(128 + signal.SIGTERM)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what stdout still has in its buffer
+        sys.exit(f"arena: {error}: free some space, and run the command again")
 
 
 def _terminate(_number: int, _frame: FrameType | None) -> None:

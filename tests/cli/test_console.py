@@ -89,3 +89,22 @@ def test_characters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert rb" \xb1 " in done.stdout
+
+
+@pytest.mark.parametrize("words", ["--version", "play greedy random --games 2 --seed 1"])
+def test_a_full_disk_is_named(tmp_path: Path, words: str) -> None:
+    """It is no traceback, neither of the command nor of Python's own flush at exit."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603 - our own command
+            [*COMMAND, *words.split()],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(
+        b"arena: [Errno 28] No space left on device: free some space"
+    )
+    assert b"Traceback" not in done.stderr
