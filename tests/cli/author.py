@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.command import SeatNote, arena, environment
+from tests.cli.command import CommandResult, arena, environment
 from tests.cli.forked import Started, started
 from tests.client.live import Live
 
@@ -33,10 +33,10 @@ class Author:
         """The file of logins."""
         return self.home / "config" / "kaiten" / "sites.json"
 
-    def types(self, *words: str, text: str = "", **settings: str) -> SeatNote:
+    def types(self, *words: str, text: str = "", **settings: str) -> CommandResult:
         """Run a command to its end."""
         done = arena(*words, folder=self.home, text=text.encode(), **self.settings, **settings)
-        return SeatNote(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def log_in(self, name: str = "ann") -> str:
         """Log in with a new token, and return it."""
@@ -61,18 +61,18 @@ class Author:
             yield command
 
 
-def interrupted(command: Started) -> SeatNote:
+def interrupted(command: Started) -> CommandResult:
     """Press Ctrl-C, and return how the command ended."""
     command.interrupt()
     return ended(command)
 
 
-def ended(command: Started) -> SeatNote:
+def ended(command: Started) -> CommandResult:
     """Wait for the end of a command."""
-    return SeatNote(*command.wait())
+    return CommandResult(*command.wait())
 
 
-def refused(said: SeatNote, code: int) -> str:
+def refused(said: CommandResult, code: int) -> str:
     """Check that a command was refused with one line, and return that line."""
     assert (said.code, said.out) == (code, ""), said.err
     (line,) = said.err.splitlines()

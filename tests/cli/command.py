@@ -14,7 +14,7 @@ COMMAND = [sys.executable, "-c", "from arena.cli.main import main; main()"]
 
 
 @dataclass(frozen=True, slots=True)
-class SeatNote:
+class CommandResult:
     """A command's exit code and output."""
 
     code: int

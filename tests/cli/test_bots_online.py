@@ -10,7 +10,7 @@ import pytest
 from arena.rules import Rules
 from tests.builders import add_bots, play_matches
 from tests.cli.author import Author, ended, interrupted, refused
-from tests.cli.command import SeatNote
+from tests.cli.command import CommandResult
 from tests.client.live import live
 from tests.db.builders import START, add_bot
 from tests.db.test_submissions import CAUSE, PLENTY, new
@@ -45,7 +45,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
         yield author
 
 
-def fine(said: SeatNote) -> list[list[str]]:
+def fine(said: CommandResult) -> list[list[str]]:
     """Return the words of what a command printed, line by line."""
     assert said.code == 0, said.err
     assert "\x1b" not in said.out + said.err
