@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.db.store import Store, open_store
-from tests.cli.command import SeatNote
+from tests.cli.command import CommandResult
 from tests.db.builders import add_bot, claimed, finished
 
 
@@ -24,12 +24,12 @@ class Operator:
 
     url: str
 
-    def types(self, *words: str, text: str = "") -> SeatNote:
+    def types(self, *words: str, text: str = "") -> CommandResult:
         """Run ``arena admin`` with these words."""
         settings = {"ARENA_DATABASE_URL": self.url, "ARENA_DATA_DIR": "/nowhere"}
         done = CliRunner().invoke(app, ["admin", *words], input=text, env=settings)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        return SeatNote(done.exit_code, done.stdout, done.stderr)
+        return CommandResult(done.exit_code, done.stdout, done.stderr)
 
     def does(self, *words: str, text: str = "") -> str:
         """Run a command that must succeed, and return what it prints on stdout."""
