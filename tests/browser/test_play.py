@@ -18,6 +18,9 @@ from tests.web.site import opened
 pytestmark = pytest.mark.chromium
 
 FOUR = ["greedy", "greedy", "random", "spoiler"]
+HURRY = "patient = AbortSignal.timeout; AbortSignal.timeout = () => patient.call(AbortSignal, 1)"
+"""Script that makes fetches time out after a millisecond instead of 10 s."""
+
 LAST_TURNS = {2: 10, 4: 8, 5: 7}
 """Cards that are dealt to each player."""
 
@@ -157,18 +160,29 @@ def test_a_choice_that_was_made_in_another_tab_leads_to_the_game(windows: Window
     expect(other).to_have_url(address)
 
 
-def test_a_choice_that_does_not_reach_the_site_can_be_repeated(windows: Windows, url: str) -> None:
-    """The table stays, with a warning."""
+@pytest.mark.parametrize("connection", ["offline", "dead"])
+def test_a_choice_that_does_not_reach_the_site_can_be_repeated(
+    windows: Windows, url: str, connection: str
+) -> None:
+    """The table stays, with a warning. A dead connection reports no error."""
     visit = windows.open(url, "phone", "light")
     visit.forgive("ERR_INTERNET_DISCONNECTED")
     page = visit.page
     begin(page, url, "greedy")
     address = page.url
-    page.context.set_offline(True)
+    if connection == "offline":
+        page.context.set_offline(True)
+    else:
+        page.evaluate(HURRY)
+        page.route(f"{address}/move", lambda _: None)
     by_role(page)
     expect(page.get_by_role("alert")).to_have_text("The site can't be reached. Choose again in a moment.")
-    visit.keep("play-offline")
-    page.context.set_offline(False)
+    if connection == "offline":
+        visit.keep("play-offline")
+        page.context.set_offline(False)
+    else:
+        page.evaluate("AbortSignal.timeout = patient")
+        page.unroute(f"{address}/move")
     assert play(page, by_role, "1.3") == ["1.1", "1.2"]
     expect(page).to_have_url(address)
 
