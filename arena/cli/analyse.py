@@ -19,7 +19,7 @@ from arena.cli.console import (
     track,
 )
 from arena.cli.replays import checked, in_file, path_of
-from arena.platform.speech import whole_percent
+from arena.platform.speech import counted, whole_percent
 from arena.play.analysis.analyst import PLAYOUTS, house_bots
 from arena.play.analysis.analyst import analyse as analysis_of
 from arena.play.botfiles import samples
@@ -65,7 +65,7 @@ def analyse(
     elif out != "-":
         for game, analysis in zip(games, analyses, strict=True):
             _print(game, analysis)
-    say(f"{len(games)} game{'s' * (len(games) != 1)} analysed, --playouts {playouts} --seed {seed}")
+    say(f"{counted(len(games), 'game')} analysed, --playouts {playouts} --seed {seed}")
 
 
 def _games(word: str) -> Iterator[PublicReplay]:

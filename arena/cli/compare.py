@@ -26,6 +26,7 @@ from arena.home.games import HomeResult
 from arena.home.resultsfile import ResultsFile, WrongResults
 from arena.home.sprt import Hypotheses, SprtState, SprtVerdict
 from arena.home.workers import PlayingFailed, WorkerEnded
+from arena.platform.speech import counted
 from arena.play.replay.document import Variant
 from arena.rules import InvalidRules, Rules
 
@@ -188,7 +189,7 @@ class _Session:
             echo(f"{bot} beat {100 * mine:.1f}% of its opponents, {other} {100 * others:.1f}%")
             for name, faults in zip((bot, other), self._progress.faults, strict=True):
                 if faults:
-                    echo(f"{name} has {faults} fault{'' if faults == 1 else 's'}")
+                    echo(f"{name} has {counted(faults, 'fault')}")
             echo(_line(evidence, self._comparison.hypotheses))
             say(f"{2 * evidence.observed} games, --seed {self._comparison.seed}")
         raise typer.Exit(code)
@@ -233,8 +234,8 @@ def _verdict_text(bots: Sequence[str], evidence: SprtState, hypotheses: Hypothes
 def _line(evidence: SprtState, hypotheses: Hypotheses) -> str:
     within = "" if evidence.within is None else f" ± {100 * evidence.within:.1f}"
     return (
-        f"difference {100 * evidence.mean:+.1f}{within} percentage points, {evidence.observed} deals, "
-        f"LLR {evidence.ratio:+.2f} (bounds ±{hypotheses.bound:.2f})"
+        f"difference {100 * evidence.mean:+.1f}{within} percentage points, "
+        f"{counted(evidence.observed, 'deal')}, LLR {evidence.ratio:+.2f} (bounds ±{hypotheses.bound:.2f})"
     )
 
 

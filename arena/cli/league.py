@@ -29,6 +29,7 @@ from arena.home.games import HomeResult
 from arena.home.resultsfile import ResultsFile, WrongResults
 from arena.home.workers import PlayingFailed, WorkerEnded
 from arena.ladder.matchmaking import TooFewBots
+from arena.platform.speech import counted
 from arena.play.replay.document import Variant
 from arena.protocol.documents import Row
 from arena.rules import InvalidRules
@@ -156,7 +157,7 @@ def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: boo
     typer.echo("\nShare of games finished ahead of each opponent, % (games):")
     meetings_table = [[bot, *(_meeting(state, bot, other) for other in names)] for bot in names]
     print_table(["", *names], meetings_table, numbers=names)
-    say(f"{state.games} games between {len(bots)} bots in {file}")
+    say(f"{counted(state.games, 'game')} between {len(bots)} bots in {file}")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, p
 from arena.home.solving import Solution, answers
 from arena.home.tally import BotTally, schedule, tallies
 from arena.home.workers import BotUnloadable, GamePlayer, PlayingFailed, PythonPlayer, WorkerEnded, cores
-from arena.platform.speech import visible
+from arena.platform.speech import counted, visible
 from arena.protocol.faults import Fault
 from arena.rules import InvalidRules, Rules
 
@@ -237,7 +237,7 @@ class Report:
         ]
         if again:
             say(f"not shown: {'; '.join(again)}")
-        say(f"{len(self.results)} games, --seed {seed}")
+        say(f"{counted(len(self.results), 'game')}, --seed {seed}")
 
 
 _COLUMNS: Final = ("bot", "wins", "beaten %", "place", "points", "faults", "median ms", "slowest ms")

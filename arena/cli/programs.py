@@ -28,6 +28,7 @@ from arena.home.puzzle import move_text, position_lines
 from arena.home.starter import FolderTaken, StarterLanguage, starter_files, write_starter
 from arena.home.workers import PlayingFailed
 from arena.platform.names import WrongName
+from arena.platform.speech import counted
 from arena.play.botfiles import BotBroken, load_bot
 from arena.play.referee.player import (
     DecisionRequested,
@@ -191,7 +192,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     except KeyboardInterrupt:
         say(f"stopped, --seed {seed}")
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    say(f"{games} game{'s' * (games != 1)}, --seed {seed}")
+    say(f"{counted(games, 'game')}, --seed {seed}")
     if transcript.faults:
         raise typer.Exit(EXIT_FAILURE)
 
@@ -264,7 +265,7 @@ class _Transcript:
             case GameEnded(game, result, places):
                 seats = zip(self._names, places, result.totals, strict=False)
                 yield f"game {game} ends: " + ", ".join(
-                    f"{name} {points} points (place {place})" for name, place, points in seats
+                    f"{name} {counted(points, 'point')} (place {place})" for name, place, points in seats
                 )
             case FaultNoticed():
                 self.faults += 1

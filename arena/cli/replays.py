@@ -28,6 +28,7 @@ from arena.home.bots import HomeBot, UnusableBot, find_bot
 from arena.home.solving import simulated_mistake, simulated_player
 from arena.home.timing import DecisionTimer
 from arena.home.workers import PlayingFailed
+from arena.platform.speech import counted
 from arena.play.replay.document import InvalidReplay, PublicReplay, encode, is_json, parse
 from arena.play.replay.verify import log_of
 from arena.play.replay.verify import verify as difference_of
@@ -91,7 +92,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
         return
     for seat in summary.seats():
         say("seat {seat}, {bot}: {wins} wins, place {mean_place:.2f}, {points:.1f} points".format_map(seat))
-    say(f"{games} games, --seed {seed}" + (f", in {out}" if out else ""))
+    say(f"{counted(games, 'game')}, --seed {seed}" + (f", in {out}" if out else ""))
 
 
 class _Summary:
@@ -160,7 +161,7 @@ def verify(
         fail(f"can't read {file}: {error}")
     if not games:
         fail(f"{file} contains no replays")
-    typer.echo(f"{games} game{'s' * (games != 1)} verified")
+    typer.echo(f"{counted(games, 'game')} verified")
 
 
 @app.command(cls=PlainCommand)

@@ -17,6 +17,7 @@ from arena.home.puzzle import move_text, position_lines
 from arena.home.solving import Answered, RecordedSeat
 from arena.home.solving import rerun as put_to
 from arena.home.workers import PlayingFailed
+from arena.platform.speech import counted
 from arena.play.replay.document import PublicReplay, Seat
 from arena.protocol.documents import SeatResult
 
@@ -78,7 +79,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     different = [each for each in found if each.differs]
     _print(different, len(found), bot, puzzles, as_json=as_json)
     games = len({id(each.recorded.replay) for each in found})
-    counts = f"{len(found)} decision{'s' * (len(found) != 1)} in {games} game{'s' * (games != 1)}"
+    counts = f"{counted(len(found), 'decision')} in {counted(games, 'game')}"
     say(f"{'stopped; ' if code else ''}{counts}, {len(different)} now different")
     wrong = [each for each in found if each.answer.trouble is not None]
     if wrong:

@@ -29,7 +29,7 @@ from arena.client.games import part
 from arena.client.sending import Body, Payload, Report, body_of, payload_of, target_of
 from arena.client.sites import ClientError, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
-from arena.platform.speech import visible
+from arena.platform.speech import counted, visible
 from arena.protocol.documents import Bot, Submission
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.submissions import Stage
@@ -144,7 +144,7 @@ def _game(number: int, game: Document, *, again: bool) -> str:
     if figures.get("slowest_millis") is not None:
         words.append(f"slowest decision {millis(figures['slowest_millis'])} ms")
     if late := figures.get("late"):
-        words.append(f"{late} late decision{'s' * (late != 1)}")
+        words.append(f"{counted(late, 'late decision')}")
     why = " (repeated because the host was busy)" if again else ""
     return f"game {number} of {GAMES}{why}: {', '.join(words)}"
 

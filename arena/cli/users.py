@@ -6,6 +6,7 @@ import typer
 
 from arena.cli.admin import open_arena_store, operating, operator_name, print_bots
 from arena.cli.console import Json, fail, print_json, print_table, read_secret, say
+from arena.platform.speech import counted
 from arena.protocol.states import Role
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def invite(
         code = operators.invite(operator_name(), days)
     typer.echo(code)
     say(
-        f"valid for one registration within {days} day{'s' * (days != 1)}, "
+        f"valid for one registration within {counted(days, 'day')}, "
         f"on the site's page /register?invitation={code}"
     )
     if read_settings().registration is not RegistrationMode.INVITATION:

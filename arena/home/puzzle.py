@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from arena.platform.speech import counted
 from arena.play.replay.document import Cards, HexSeed, Variant
 from arena.protocol.decoding import prepared
 from arena.protocol.match import Decision, move_of
@@ -97,7 +98,8 @@ def parse_puzzle(text: bytes) -> Puzzle:
 def position_lines(seen: View) -> tuple[str, ...]:
     """Return a position as text: the turn, the hand, and every seat's table."""
     tables = [
-        f"  {_owner(seen, seat):8} {_cards(table)}  ({score} points, {puddings} puddings before this round)"
+        f"  {_owner(seen, seat):8} {_cards(table)}  "
+        f"({counted(score, 'point')}, {counted(puddings, 'pudding')} before this round)"
         for seat, (table, score, puddings) in enumerate(
             zip(seen.tables, seen.scores, seen.puddings, strict=True)
         )

@@ -1,4 +1,4 @@
-"""Makes untrusted text safe to show, formats shares, and copies commands' messages to the log."""
+"""Makes untrusted text safe to show, formats shares and counts, and copies commands' messages to the log."""
 
 import logging
 import unicodedata
@@ -45,6 +45,11 @@ def whole_percent(share: float) -> str:
     if 0.99 < share < 1:  # noqa: PLR2004 - 99 percent
         return ">99"
     return f"{100 * share:.0f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Format a count with its noun: ``1 game``, ``2 games``."""
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def log_message(text: str, level: int = logging.INFO) -> bool:

@@ -9,6 +9,7 @@ import typer
 
 from arena.cli.console import echo, fail, millis, say
 from arena.cli.leaderboard import print_board
+from arena.platform.speech import counted
 from arena.protocol.documents import Row
 
 from .command import COMMAND, environment
@@ -76,6 +77,11 @@ def test_the_longest_names_leave_room_for_all_figures(capsys: pytest.CaptureFixt
 def test_milliseconds_have_two_digits(value: float | None, shown: str) -> None:
     """Times of ten milliseconds and more are whole numbers."""
     assert millis(value) == shown
+
+
+def test_one_thing_is_not_plural() -> None:
+    """Messages count games, deals, points and more."""
+    assert [counted(count, "game") for count in range(3)] == ["0 games", "1 game", "2 games"]
 
 
 def test_characters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
