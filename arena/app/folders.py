@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.db.store import Store, open_store
-from arena.platform.files import UNFINISHED_RESTORE
+from arena.platform.files import UNFINISHED_RESTORE, sync
 from arena.platform.settings import Settings
 from arena.scheduler.ladder import Entropy
 
@@ -73,6 +73,7 @@ def install_id(folder: Path) -> str:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             part = folder / f"install.{os.getpid()}.part"
             part.write_text(secrets.token_hex(INSTALL_SIZE // 2) + "\n")
+            sync(part)  # otherwise a power failure could leave an empty file
             with suppress(FileExistsError):  # another process was faster
                 file.hardlink_to(part)
             part.unlink()
