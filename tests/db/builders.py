@@ -1,7 +1,7 @@
 """Bots, matches and results for tests.
 
-In each game the stand-in plays every seat, and the record and the replay are correct. But the points and
-places are those that the test asks for, since the store doesn't compare them with the record.
+The stand-in plays every seat, and records and replays are correct. The points and places are chosen by the
+test, since the store doesn't compare them with the record.
 """
 
 import random
@@ -40,14 +40,14 @@ ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
 def add_bot(
     store: Store, bot: str, *, source: str = "sha256:1", author: str = "ann", account: int | None = None
 ) -> int:
-    """Add a version of a bot and return its id."""
+    """Add a version of a bot, and return the version's id."""
     house = author == "house"
     new = NewVersion(bot=bot, author=author, house=house, source=source, created=START, account=account)
     return store.bots.add_version(new)
 
 
 def bot_of(store: Store, bot: str, account: KnownAccount, *, source: str = "sha256:1") -> int:
-    """Add a version of an account's bot and return its id."""
+    """Add a version of an account's bot, and return the version's id."""
     return add_bot(store, bot, source=source, author=account.name, account=account.id)
 
 
@@ -167,14 +167,14 @@ def run_sql(url: str, *statements: str) -> list[int]:
 
 
 def never_expire(url: str) -> None:
-    """Keep published workers, which would be gone after 30 s: on a busy host a test may take longer."""
+    """Keep published workers, which expire after 30 s. On a busy host a test may take longer."""
     run_sql(url, "UPDATE worker SET leased_until = 1e12")
 
 
 def finished(
     claim: Claim, places: Sequence[Sequence[int]], *, minute: int = 1, faults: Sequence[int] | None = None
 ) -> FinishedMatch:
-    """Return the result of a claim, from each game's places and the seats' number of faults in every game."""
+    """Return a claim's result with these places by game. ``faults`` are each seat's in every game."""
     spec = claim.spec
     seats = len(spec.seats)
     faulty = tuple(faults or (0,) * seats)
@@ -201,7 +201,7 @@ def record(  # noqa: PLR0913 - everything about a match
     minute: int = 1,
     faults: Sequence[int] | None = None,
 ) -> None:
-    """Queue, play and record a match with a game for each of these places."""
+    """Queue, play and record a match with a game for each entry of ``places``."""
     claim = claimed(store, versions, id_=id_, deals=len(places))
     assert store.results.record(finished(claim, places, minute=minute, faults=faults))
 
@@ -214,7 +214,7 @@ def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, 
 
 @cache
 def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[tuple[State, ...], GameRecord]:
-    """Play a game by the stand-in's moves. ``faults`` are the numbers of late decisions by seat."""
+    """Play a game with the stand-in's moves. ``faults`` is each seat's number of late decisions."""
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
     states = [state]
     steps: list[tuple[Decision, ...]] = []

@@ -1,4 +1,4 @@
-"""Stores on SQLite or on each kind of database (tests/kinds.py); ``filled`` is for tests that only read."""
+"""Stores on SQLite or on each kind of database (tests/kinds.py). ``filled`` is for tests that only read."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -57,7 +57,7 @@ def database(url: str) -> Iterator[Database]:
 def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Yield a store that the test file's function ``fill_store`` has filled.
 
-    All tests of the file share it.
+    All tests of the file share this store.
     """
     with ExitStack() as opened:
         if request.param == "sqlite":

@@ -38,7 +38,7 @@ ENTRY = NewAuditEntry(at=LATER, who="terminal:root", what="test", detail=ODD)
 
 
 def fill_every_table(store: Store) -> None:
-    """Fill a store with everything that an arena can have, in every state."""
+    """Fill a store with everything that an arena can contain, in every state."""
     fill(store)
     assert store.logs.remove_replays(LATER, 2) == 2
     house = [_version(store, name, "house") for name in ("house-a", "house-b")]

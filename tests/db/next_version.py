@@ -1,4 +1,4 @@
-"""A simulated next version of this program, with one more migration. Today's databases need it."""
+"""A simulated next version of this program, with one more migration to apply to current databases."""
 
 import shutil
 from pathlib import Path

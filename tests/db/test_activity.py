@@ -1,4 +1,4 @@
-"""Tests of the data on the arena's recent activity, workload and hosts."""
+"""Tests of the data about the arena's recent activity, workload and hosts."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ NINE: Final = START.replace(minute=0)
 
 @on_both
 def test_an_empty_arena_has_no_activity(store: Store) -> None:
-    """It has no matches, games or highlights."""
+    """An empty arena has no matches, games or highlights."""
     activity = store.activity.current(START)
     assert (activity.running, activity.remarkable) == ((), ())
     assert (activity.games, activity.games_last_hour, activity.games_last_day) == (0, 0, 0)
@@ -51,7 +51,7 @@ def test_an_empty_arena_has_no_activity(store: Store) -> None:
 
 
 def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
-    """A game counts by the time at which it ended."""
+    """Games are counted by the time at which they ended."""
     versions = [add_bot(store, bot) for bot in "ab"]
     for number, minute in enumerate((0, 30, 24 * 60 - 50, 24 * 60 - 40)):
         record(store, versions, [(1, 2)] * 2, id_=f"s{number}", minute=minute)
@@ -96,7 +96,7 @@ def test_a_day_keeps_a_few(store: Store) -> None:
 
 
 def test_games_of_a_disqualified_bot_are_not_highlights(store: Store) -> None:
-    """Nor are games that it finishes afterwards. Reinstating the bot restores the highlights."""
+    """A disqualified bot's games, earlier or later, are no highlights until the bot is reinstated."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
     before = store.activity.current(LATER).remarkable
@@ -186,7 +186,7 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
 
 
 def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
-    """A host's new report replaces its previous one. The most recently checked host comes first."""
+    """A host's new report replaces the previous one. The most recently checked host comes first."""
     old = host_report("swap", host="a")
     new = replace(host_report(host="a"), checked=START + timedelta(days=300))
     other = replace(host_report("cpu", host="b"), checked=START + timedelta(days=600))
@@ -202,7 +202,7 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
 
 @on_both
 def test_an_older_report_without_slots_is_read(store: Store, database: Database) -> None:
-    """Its number of slots is None."""
+    """The number of slots in such a report is None."""
     store.activity.record_host(host_report(), ())
     with database.write() as connection:
         report = bytes(connection.execute(text("SELECT report FROM host_report")).scalar_one())
@@ -214,7 +214,7 @@ def test_an_older_report_without_slots_is_read(store: Store, database: Database)
 
 
 def test_a_host_with_a_long_name_is_stored(store: Store) -> None:
-    """Its report can be replaced."""
+    """The report of a host with a long name can be stored and replaced."""
     for _ in range(2):
         store.activity.record_host(host_report(host="long-" * 40), ())
     (found,) = store.activity.hosts()

@@ -1,4 +1,4 @@
-"""Tests of the store's analyses of rated games and puzzles of the day."""
+"""Tests of stored analyses of rated games, and of puzzles of the day."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,7 @@ def wanted_game(store: Store, **filters: tuple[str, ...]) -> str | None:
 
 
 def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
-    """Then come the newest, until all games are analysed. A newer version of the analyst starts again."""
+    """Remarkable games are analysed first, then the newest. A newer version of the analyst starts over."""
     add_few_games(store)
     remarkable = {each.game.game for each in store.activity.current(START).remarkable}
     everything = [game.game for game in store.games.newest()]
@@ -73,7 +73,7 @@ def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) 
 
 @on_both
 def test_a_game_that_failed_is_left_out(store: Store) -> None:
-    """The next game is analysed instead."""
+    """If the analysis of a game fails, the next game is analysed instead."""
     add_few_games(store)
     first = wanted_game(store) or ""
     second = wanted_game(store, without=(first,)) or ""
@@ -82,7 +82,7 @@ def test_a_game_that_failed_is_left_out(store: Store) -> None:
 
 @on_both
 def test_no_analysis_outlives_its_replay(store: Store) -> None:
-    """An analysis is removed with the game's replay, and not stored without one."""
+    """An analysis is removed together with the game's replay, and isn't stored without a replay."""
     add_few_games(store)
     analysis = coarse_analysis(store.analyses.next_replay(ANALYST, VERSION) or "")
     assert store.analyses.add(analysis)
@@ -99,7 +99,7 @@ DAY = timedelta(days=1)
 
 @on_both
 def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> None:
-    """Tomorrow's puzzle can't be found today. Tomorrow it is the newest."""
+    """Better decisions don't replace today's puzzle. Tomorrow's can't be found until tomorrow."""
     add_few_games(store)
     first = puzzled(store, "two-0-0", TODAY)
     known = present(store.puzzles.find(TODAY))
@@ -116,7 +116,7 @@ def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> Non
 
 
 def test_a_puzzle_changes_with_its_game(store: Store) -> None:
-    """A new analysis changes the puzzle's answer. Without the replay there is no puzzle."""
+    """A new analysis of its game changes the puzzle's answer. Removing the replay removes the puzzle."""
     add_few_games(store)
     decision = puzzled(store, "two-0-0", TODAY)
     known = present(store.puzzles.find(TODAY))

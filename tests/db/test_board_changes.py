@@ -1,4 +1,4 @@
-"""Tests of the changes in a leaderboard since the last look."""
+"""Tests of the changes in a leaderboard since a reader's previous read."""
 
 import random
 from collections.abc import Callable
@@ -17,7 +17,7 @@ LISTS: Final = (0, 2, 3, 4, 5)
 
 
 class Reader:
-    """Reads only the changes of a leaderboard."""
+    """Reads a leaderboard by its changes only."""
 
     def __init__(self, store: Store, players: int) -> None:
         self._store = store
@@ -26,7 +26,7 @@ class Reader:
         self.lines: dict[int, BoardLine] = {}
 
     def look(self) -> set[str]:
-        """Read the changes, and return the names of the bots concerned."""
+        """Read the changes, and return the names of the bots that changed."""
         found = self._store.ratings.changes(self._players, self._seen)
         names = {line.bot for line in found.lines.values() if line}
         names |= {
@@ -49,7 +49,7 @@ def play(store: Store, names: dict[str, int], *bots: str, id_: str) -> None:
 
 
 def test_only_bots_that_played_are_read_again(store: Store) -> None:
-    """Their lines are returned for all lists, even for other table sizes, where they are unchanged."""
+    """After a match, all lists return its bots' lines, even lists for other table sizes."""
     names = {bot: add_bot(store, bot) for bot in "abcd"}
     readers = [Reader(store, players) for players in LISTS]
     assert all(reader.look() == set("abcd") for reader in readers)
@@ -61,7 +61,7 @@ def test_only_bots_that_played_are_read_again(store: Store) -> None:
 
 
 def test_the_number_of_games_is_returned(store: Store) -> None:
-    """It is returned even if there is no change."""
+    """The number of games is returned even if no line has changed."""
     names = {bot: add_bot(store, bot) for bot in "ab"}
     play(store, names, "a", "b", id_="s")
     found = store.ratings.changes(0, 0)
@@ -82,7 +82,7 @@ def test_the_number_of_games_is_returned(store: Store) -> None:
     ],
 )
 def test_every_visible_change_is_read(store: Store, change: Callable[[Store], object], who: set[str]) -> None:
-    """This includes states, versions, new bots and recomputed ratings, but not a rebuild without effect."""
+    """Changes of states, versions, bots and ratings are read, but not a rebuild without effect."""
     names = {bot: add_bot(store, bot) for bot in "abc"}
     names["a"] = add_bot(store, "a", source="sha256:2")
     play(store, names, "a", "b", "c", id_="s")
@@ -108,7 +108,7 @@ def test_a_new_name_is_read(store: Store) -> None:
 
 
 def test_a_failing_bot_is_read_as_benched(store: Store) -> None:
-    """That holds even if the game doesn't count, because a bot at the table has been disqualified."""
+    """A failing bot's benching is read even if the game doesn't count, due to a disqualified bot."""
     names = {bot: add_bot(store, bot, author=bot) for bot in ("fails", "cheat")}
     for number in range(2):
         record(store, [*names.values()], [(2, 1)] * 4, id_=f"s{number}", faults=(3, 0))
@@ -126,7 +126,7 @@ def test_a_failing_bot_is_read_as_benched(store: Store) -> None:
 
 @pytest.mark.parametrize("seed", range(many(1, 3)))
 def test_changes_add_up_to_the_leaderboard(store: Store, seed: int) -> None:
-    """Whatever happens in between, and however rarely a reader looks, it has the whole leaderboard."""
+    """All changes together give the whole leaderboard, however rarely a reader reads them."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     names = {bot: add_bot(store, bot) for bot in "abcdef"}
     readers = [Reader(store, players) for players in LISTS]

@@ -1,4 +1,4 @@
-"""Tests of the data for a bot's page: opponents, rating curves, games, records and the place in the queue."""
+"""Tests of the data on a bot's page: opponents, rating curves, games, records and the place in the queue."""
 
 import random
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def pages(games: GameRepository) -> list[GamePage]:
 
 @on_both
 def test_a_bot_is_found_in_any_case(store: Store, url: str) -> None:
-    """A bot with exactly this name comes first."""
+    """If names differ only in case, the bot with exactly the given name is preferred."""
     for name in ("Mine", "other"):
         add_bot(store, name)
     run_sql(url, "UPDATE bot SET name = 'mine' WHERE name = 'other'")  # as in old databases
@@ -84,7 +84,7 @@ def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
 
 @on_both
 def test_a_long_curve_ends_now_as_well(store: Store) -> None:
-    """Its last point is the last game, even if its number isn't a multiple of the curve's stride."""
+    """A curve's last point is the last game, even if its number isn't a multiple of the curve's stride."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "long", versions, deals=131, matches=1)
     claim = claim_one(store)
@@ -151,7 +151,7 @@ def five_thousand(store: Store, database: Database) -> Database:
 @on_both
 @pytest.mark.usefixtures("five_thousand")
 def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
-    """It looks through a limited number of games, and returns where to continue."""
+    """A search reads a limited number of games, and returns where to continue."""
     criteria = BotGameFilter(low=99)
     first = store.histories.games("mine", criteria)
     assert (first.games, first.older, first.searched) == ((), 5001 - MAX_SEARCHED, MAX_SEARCHED)
@@ -165,7 +165,7 @@ def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
 
 @on_sqlite
 def test_a_search_for_rare_games_has_a_bounded_cost(five_thousand: Database) -> None:
-    """The cost, measured on SQLite, doesn't depend on the number of games."""
+    """A search's cost, measured on SQLite, doesn't depend on the number of games."""
 
     def looking(criteria: BotGameFilter) -> Callable[[Connection], object]:
         return lambda connection: Histories(OpenTransaction(connection)).games("mine", criteria)
@@ -181,7 +181,7 @@ def test_a_search_for_rare_games_has_a_bounded_cost(five_thousand: Database) -> 
 
 @filled_on_both
 def test_records_are_of_the_last_games(filled: Store) -> None:
-    """Each has the bot's seat. They can be limited to games with a fault of the bot."""
+    """Records are of the last games, with the bot's seat. They can be limited to games with its faults."""
     games = pages(filled.games)
     last = filled.histories.records("mine", 5)
     assert [each.number for each in last] == [page.number for page in games[:5]]
@@ -199,7 +199,7 @@ def test_records_are_of_the_last_games(filled: Store) -> None:
 
 @on_both
 def test_the_place_in_the_queue(store: Store) -> None:
-    """It counts the bot's rated matches, and the matches of any kind before its first one."""
+    """The place has the bot's running and waiting rated matches, and all matches ahead of its first one."""
     mine, b, c = (add_bot(store, name) for name in ("mine", "b", "c"))
     add_matches(store, "s1", (b, c))
     add_matches(store, "s2", (mine, c))
@@ -217,7 +217,7 @@ def test_the_place_in_the_queue(store: Store) -> None:
 
 
 def test_variants_are_in_the_records(store: Store) -> None:
-    """So a record can be replayed by the same rules."""
+    """A record has its game's variants, so that it can be replayed by the same rules."""
     versions = [add_bot(store, name) for name in ("mine", "b")]
     rules = Rules(players=2, dummy=True, soy_sauce=True)
     play_matches(store, [versions], rules, name="variants")

@@ -1,4 +1,4 @@
-"""Tests of bots' active versions, and of bots off the ladder."""
+"""Tests of bots' active versions, and of bots that are off the ladder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ def other(store: Store) -> int:
 
 
 def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store: Store, other: int) -> None:
-    """Leaderboard, matchmaking and retained images change with the version; no rating changes."""
+    """Leaderboard, matchmaking and retained images follow the version. No rating changes."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
     before = line(store)
@@ -73,7 +73,7 @@ def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store
 
 
 def test_a_new_version_after_a_rollback_starts_from_the_newest(store: Store, other: int) -> None:
-    """Otherwise an author could submit equal versions, and always continue from the one with most luck."""
+    """Otherwise an author could submit equal versions and always continue from the luckiest one."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
     second = add_bot(store, "mine", source="sha256:b")
@@ -88,7 +88,7 @@ def test_a_new_version_after_a_rollback_starts_from_the_newest(store: Store, oth
 
 
 def test_games_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
-    """That holds even if another version is active by then."""
+    """A game counts for the version drawn for it, even if another one is active when it ends."""
     add_bot(store, "mine", source="sha256:a")
     second = add_bot(store, "mine", source="sha256:b")
     running = claimed(store, (second, other), deals=1)
@@ -120,7 +120,7 @@ def test_only_available_versions_can_play(store: Store) -> None:
 
 
 def test_a_bot_resubmitted_with_its_removed_image_can_play(store: Store) -> None:
-    """The same file creates no new version, but restores its image."""
+    """Resubmitting the same file creates no new version, but restores its image."""
     version = add_bot(store, "mine", source="sha256:a")
     store.bot_states.retire("mine", NOW)
     store.bots.record_missing_images((), NOW)
@@ -159,7 +159,7 @@ def test_a_version_whose_image_was_restored_can_play(store: Store) -> None:
 def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
     store: Store, other: int, games: str, benched_after: int | None
 ) -> None:
-    """The fifth take-over benches the bot, with a reason."""
+    """The fifth take-over benches the bot, and the reason is stored."""
     mine = add_bot(store, "mine")
     for number, game in enumerate(games, 1):
         assert known(store).state is BotState.ACTIVE
@@ -178,7 +178,7 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
 
 
 def test_a_benched_bot_is_not_drawn_but_stays_on_the_leaderboard(store: Store, other: int) -> None:
-    """Its image is retained, its drawn matches are played and count, and the first reason stays."""
+    """Its image is retained, matches already drawn are played and count, and the first reason is kept."""
     mine = add_bot(store, "mine", source="sha256:a")
     running = claimed(store, (mine, other), id_="running", deals=1)
     for minute in range(1, 6):
@@ -196,7 +196,7 @@ def test_a_benched_bot_is_not_drawn_but_stays_on_the_leaderboard(store: Store, o
 
 
 def test_only_games_since_its_return_can_bench_a_bot_again(store: Store, other: int) -> None:
-    """After its return, four more failures don't bench it, but the fifth does."""
+    """After a bot's return, four more failures don't bench it, but the fifth does."""
     mine = add_bot(store, "mine")
     for minute in range(1, 6):
         play(store, (mine, other), minute, failing=True)
@@ -212,7 +212,7 @@ def test_only_games_since_its_return_can_bench_a_bot_again(store: Store, other: 
 
 
 def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
-    """Neither switching versions nor retiring and returning resets the failures."""
+    """Neither switching versions nor retiring and returning resets the count of failures."""
     add_bot(store, "mine", source="sha256:1")
     mine = add_bot(store, "mine", source="sha256:2")
     for minute in range(1, 5):
@@ -264,7 +264,7 @@ def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -
 
 
 def test_a_retired_bot_leaves_the_leaderboard_and_can_return(store: Store, other: int) -> None:
-    """Its drawn matches are played and count, and its image is retained until then."""
+    """Matches already drawn are played and count. Until then, the bot's image is retained."""
     mine = add_bot(store, "mine", source="sha256:a")
     play(store, (mine, other), 1)
     running = claimed(store, (mine, other), id_="running", deals=1)
@@ -283,7 +283,7 @@ def test_a_retired_bot_leaves_the_leaderboard_and_can_return(store: Store, other
 
 
 def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
-    """Each change is recorded in the audit log. Calls without effect aren't."""
+    """Each change is recorded in the audit log. Calls without effect aren't recorded."""
     add_bot(store, "mine", source="sha256:a")
     add_bot(store, "mine", source="sha256:b")
     store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)
@@ -317,7 +317,7 @@ def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
 )
 @pytest.mark.usefixtures("other")
 def test_invalid_changes_of_state(store: Store, act: Callable[[Store], object], why: str) -> None:
-    """The error names the bot's state. Nothing is recorded in the audit log."""
+    """The error gives the bot's state. Nothing is recorded in the audit log."""
     for name in ("mine", "retired"):
         add_bot(store, name)
     store.bot_states.retire("retired", NOW)

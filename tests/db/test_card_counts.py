@@ -81,7 +81,7 @@ def test_a_recount_repairs_differences(store: Store, url: str) -> None:
 
 
 def test_only_rated_games_are_counted(store: Store) -> None:
-    """Games of qualifications and challenges don't count."""
+    """Games of qualifications and challenges aren't counted."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
@@ -93,7 +93,7 @@ def test_only_rated_games_are_counted(store: Store) -> None:
 
 
 def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
-    """That holds for its earlier games and those in progress. After a reinstatement all of them count."""
+    """Neither earlier games nor those in progress are counted. After a reinstatement, all of them are."""
     cheat, b, c = (add_bot(store, name, author=name) for name in ("cheat", "b", "c"))
     first = record(store, claimed(store, (cheat, b), id_="s1"), 1)
     second = record(store, claimed(store, (b, c), id_="s2"), 2)
@@ -110,7 +110,7 @@ def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
 
 @pytest.mark.parametrize("barred", [False, True])
 def test_games_during_a_recount_are_counted(store: Store, database: Database, *, barred: bool) -> None:
-    """A count made before taking the lock is reused, unless the games that count have changed since."""
+    """Games recorded since a count are added to it, unless the set of games that count has changed."""
     a, b, c = (add_bot(store, name, author=name) for name in "abc")
     first = record(store, claimed(store, (a, b), id_="s1"), 1)
     with database.read() as connection:
@@ -125,7 +125,7 @@ def test_games_during_a_recount_are_counted(store: Store, database: Database, *,
 
 
 def test_concurrent_results_are_all_counted(store: Store) -> None:
-    """Several threads record matches at the same time."""
+    """If several threads record matches at the same time, all of them are counted."""
     versions = [add_bot(store, name, author=name) for name in "abcd"]
     for number in range(8):
         add_matches(store, f"s{number}", versions[: 2 + number % 3], deals=1, matches=1)
@@ -138,7 +138,7 @@ def test_concurrent_results_are_all_counted(store: Store) -> None:
 
 
 def test_a_recount_reads_games_in_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each game is counted once."""
+    """A recount in several batches counts each game once."""
     monkeypatch.setattr(card_counts, "BATCH", 2)
     versions = [add_bot(store, name, author=name) for name in "ab"]
     for number in range(3):

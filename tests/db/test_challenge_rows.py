@@ -39,7 +39,7 @@ MANY = 99
 def challenge(
     id_: str, account: KnownAccount, versions: Sequence[int], *, deals: int = 1, created: datetime = START
 ) -> NewChallenge:
-    """Return a challenge by the first of these versions."""
+    """Return a challenge by the first of these versions' bots."""
     new = new_challenge(id_, account.id, versions, deals=deals)
     return replace(new, matches=tuple(replace(match, created=created) for match in new.matches))
 
@@ -104,7 +104,7 @@ def test_matches_are_played_in_turn_and_published_together(store: Store, ben: Kn
 
 
 def test_challenges_change_no_rating_list_or_number(store: Store, ben: KnownAccount) -> None:
-    """That holds while they wait and after they were played. They bench no bot either."""
+    """Neither waiting nor finished challenges affect ratings, lists or totals, or bench a bot."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     before = (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine"))
     for number in range(3):
@@ -122,7 +122,7 @@ def test_challenges_change_no_rating_list_or_number(store: Store, ben: KnownAcco
 
 
 def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
-    """They come after matches drawn earlier and before later ones. New bots' matches come first of all."""
+    """Challenges come after matches drawn earlier and before later ones. New bots' matches come first."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     add_matches(store, "before", (mine, other), matches=1)
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
@@ -133,7 +133,7 @@ def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
 
 @on_both
 def test_an_accounts_newest_challenges_come_first(store: Store, ben: KnownAccount) -> None:
-    """The list has only the account's own challenges, in pages."""
+    """An account's list has only its own challenges, newest first, in pages."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(3):
@@ -166,7 +166,7 @@ def test_challenges_have_a_quota(store: Store, ben: KnownAccount) -> None:
     store.challenges.add(challenge("c2", ben, (mine, other)), most_a_day=2)
     with pytest.raises(QuotaReached, match="the limit is 3"):
         store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=2)
-    play(store)  # since few may be open at a time
+    play(store)  # so that no more are open than allowed
     store.people.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
     tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1, minutes=1))
     with pytest.raises(QuotaReached, match="the limit is 0") as refused:
@@ -197,7 +197,7 @@ def test_challenges_have_a_quota_of_playing_time(store: Store, ben: KnownAccount
 
 
 def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: KnownAccount) -> None:
-    """Three may be open. When one of them has been played, another can be requested."""
+    """At most three may be open. When one of them has been played, another can be requested."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(3):
@@ -221,7 +221,7 @@ def test_a_challenge_with_an_unknown_version_leaves_nothing(store: Store, ben: K
 
 
 def test_a_disqualified_opponent_cancels_waiting_matches(store: Store, ben: KnownAccount) -> None:
-    """Matches that were played stay."""
+    """Disqualifying an opponent cancels waiting matches, but not those that were played."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
     claim = claim_one(store)
@@ -234,7 +234,7 @@ def test_a_disqualified_opponent_cancels_waiting_matches(store: Store, ben: Know
 
 @pytest.mark.parametrize("gone", ["ben", "ann"])
 def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: KnownAccount, gone: str) -> None:
-    """Covers the challenger and the challenged, older versions, and a match in progress."""
+    """This covers challengers and challenged bots, older versions, and a match in progress."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     by_hand = add_bot(store, "by-hand", author="Ann", source="sha256:by-hand")
@@ -258,7 +258,7 @@ def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: Known
 
 @on_both
 def test_no_match_of_a_published_challenge_is_released(store: Store, ben: KnownAccount) -> None:
-    """Its deals are public. Before publication a quarantined match can be released."""
+    """After publication, the deals are public. Before, a quarantined match can be released."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
     first = put_aside(store)

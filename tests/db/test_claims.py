@@ -28,7 +28,7 @@ _IMPATIENT: Final = "&options=-c%20lock_timeout%3D60s"
 
 @pytest.fixture
 def matches(postgresql_url: str) -> list[str]:
-    """Return many waiting matches, in the order in which they are claimed."""
+    """Add many waiting matches, and return their ids in the order in which they are claimed."""
     with closing(open_store(postgresql_url)) as store:
         versions = [add_bot(store, name) for name in "abcde"[:_SEATS]]
         return [
@@ -53,7 +53,7 @@ def locked(url: str, match: str) -> Iterator[None]:
 
 
 def claim(stores: tuple[Store, Store], many: int) -> list[list[str]]:
-    """Claim this many matches in several threads. Return what each thread got, in order."""
+    """Claim this many matches in several threads. Return the matches of each thread, in order."""
     tickets = iter(range(many))
 
     def claim_on(number: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Tests of the coordinator lock.
 
-It ends if it is released, or if its holder exits or loses the connection.
+The lock ends when it is released, or when its holder exits or loses the connection.
 """
 
 import signal
@@ -64,7 +64,7 @@ def test_one_coordinator_has_the_lock(stores: tuple[Store, Store]) -> None:
 
 @on_both
 def test_the_lock_ends_with_a_killed_holder(url: str) -> None:
-    """The operating system or PostgreSQL releases it."""
+    """When the holder is killed, the operating system or PostgreSQL releases the lock."""
     with (
         closing(open_store(url)) as store,
         subprocess.Popen(  # noqa: S603 - the test's own program
@@ -84,7 +84,7 @@ def test_the_lock_ends_with_a_killed_holder(url: str) -> None:
 
 @on_postgresql
 def test_the_lock_survives_a_lost_connection(stores: tuple[Store, Store], url: str) -> None:
-    """The lock can be taken again after a reconnection, unless another coordinator was faster."""
+    """After a reconnection the lock can be taken again, unless another coordinator has taken it."""
     first, second = stores
     assert first.coordinator_lock.take()
     end_sessions(url)
@@ -104,7 +104,7 @@ def test_the_lock_survives_a_lost_connection(stores: tuple[Store, Store], url: s
 def test_a_lock_that_can_not_be_created_is_reported(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file system supports no locks, or a folder has the name of the lock file."""
+    """Examples are a file system without locks, and a folder with the name of the lock file."""
     why = r"can't lock the file .*arena\.sqlite3\.lock \({}\): check that"
     with monkeypatch.context() as changed:
         refuse_locks(changed)

@@ -1,4 +1,4 @@
-"""Tests of PostgreSQL databases that tests use one after another."""
+"""Tests of PostgreSQL databases that several tests use one after another."""
 
 import psycopg
 import pytest
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.postgresql
 
 
 def test_a_copy_is_reset_for_the_next_test(postgresql_cluster: Cluster, postgresql_template: str) -> None:
-    """Rows and connections of the previous test are gone, and sequences of ids are reset."""
+    """The previous test's rows and connections are gone, and sequences of ids are reset."""
     copies = Copies(postgresql_cluster, postgresql_template)
     used, ids = set(), set()
     for _ in range(2):
@@ -34,7 +34,7 @@ def test_a_copy_is_reset_for_the_next_test(postgresql_cluster: Cluster, postgres
 def test_a_copy_that_differs_is_not_used_again(
     postgresql_cluster: Cluster, postgresql_template: str, change: str
 ) -> None:
-    """That holds if anything other than rows has changed."""
+    """A copy is discarded if anything other than its rows has changed."""
     copies = Copies(postgresql_cluster, postgresql_template)
     with copies.one() as name, psycopg.connect(postgresql_cluster.address(name)) as connection:
         index = connection.execute(

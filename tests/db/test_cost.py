@@ -1,4 +1,4 @@
-"""Tests that the cost of a recorded match doesn't depend on the number of games, measured on SQLite."""
+"""Tests that the cost of recording a match doesn't depend on the number of games, measured on SQLite."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ def test_recording_a_match_scans_no_growing_table(store: Store, database: Databa
 
 
 def effort(database: Database, ask: Callable[[Connection], object]) -> int:
-    """Return how many hundreds of virtual-machine steps SQLite needs for a call."""
+    """Return how many hundreds of its virtual machine's steps SQLite needs for a call."""
     steps = 0
 
     def count() -> int:
@@ -104,7 +104,7 @@ def test_failures_cost_the_same_after_any_number_of_games(
 
 @on_sqlite
 def test_the_workload_costs_the_same_after_any_number_of_games(store: Store, database: Database) -> None:
-    """The games of an hour aren't counted one by one."""
+    """The hourly workload is found without counting the games of each hour one by one."""
     versions = [add_bot(store, name) for name in ("mine", "other")]
     record(store, versions, [(1, 2)])
 

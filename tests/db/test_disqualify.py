@@ -81,7 +81,7 @@ class Life:
     matches: int = 0
 
     def start(self, bot: int) -> None:
-        """Add a bot, or a new version of it."""
+        """Add a bot, or a new version of an existing one."""
         name = NAMES[bot]
         before = self.current[bot] if bot < len(self.current) else None
         number = 1 if before is None else self.numbers[before][1] + 1
@@ -113,14 +113,14 @@ class Life:
         )
 
     def step(self, step: Table | NewVersionOf) -> None:
-        """Take a step."""
+        """Apply a step."""
         if isinstance(step, NewVersionOf):
             self.start(step.bot)
         else:
             self.end(self.draw(step), step)
 
     def folded(self, *, without: str | None = None) -> Results:
-        """Fold the test's log, without the games of one bot."""
+        """Fold the test's log, leaving out the games of one bot."""
         left_out = {version for version, (name, _) in self.numbers.items() if name == without}
         entries = rebuild(
             event
@@ -133,7 +133,7 @@ class Life:
         }
 
     def kept(self) -> Results:
-        """Return the entries in the store."""
+        """Return the entries stored in the store."""
         return {
             (name, version.number): version.results
             for name in NAMES
@@ -142,7 +142,7 @@ class Life:
 
 
 def life(store: Store, steps: Sequence[Table | NewVersionOf] = ()) -> Life:
-    """Add all bots, and take some steps."""
+    """Add all bots, and apply some steps."""
     made = Life(store)
     for bot in range(len(NAMES)):
         made.start(bot)
@@ -159,7 +159,7 @@ def test_everybody_is_rated_as_if_a_disqualified_bot_had_never_played(
     after: list[Table | NewVersionOf],
     later: list[Table | NewVersionOf],
 ) -> None:
-    """Ratings are identical down to the last bit, even after further games. A reinstatement restores them."""
+    """Ratings are identical to the last bit, even after further games. A reinstatement restores them."""
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(sqlite_store(Path(folder) / "arena.sqlite3")) as store,
@@ -194,7 +194,7 @@ WON = Table((0, 1, 2), (3, 2, 1), (0, 0, 0))
 
 
 def test_a_disqualified_bot_leaves_but_its_games_stay(store: Store) -> None:
-    """It leaves the leaderboard and matchmaking. Its games stay visible, and are marked as not counting."""
+    """The bot leaves the leaderboard and matchmaking. Its games stay visible, marked as not counting."""
     known = life(store, [WON, Table((1, 2), (3, 2), (0, 0)), WON])
     before = known.kept()
     done = store.bot_states.disqualify("cheat", "it is a twin", NOW, ENTRY)
@@ -271,7 +271,7 @@ def test_two_bots_can_be_disqualified(store: Store) -> None:
 
 @on_both
 def test_waiting_matches_with_a_disqualified_bot_are_cancelled(store: Store) -> None:
-    """Other matches keep waiting. A running match with the bot is played, but doesn't count."""
+    """Other matches keep waiting. A running match with the bot is finished, but doesn't count."""
     known = life(store)
     cheat, b, c, _ = known.current
     running = known.draw(WON)
@@ -285,7 +285,7 @@ def test_waiting_matches_with_a_disqualified_bot_are_cancelled(store: Store) -> 
 
 
 def test_submissions_of_a_disqualified_bot_are_rejected(store: Store) -> None:
-    """Their waiting matches are cancelled. Other bots' submissions continue."""
+    """The submissions' waiting matches are cancelled. Other bots' submissions continue."""
     house = add_bot(store, "house-bot", author="house")
     add_bot(store, "mine", author="ben")
     for id_, bot in (("u1", "mine"), ("u2", "mine"), ("u3", "yours")):
@@ -305,7 +305,7 @@ def test_submissions_of_a_disqualified_bot_are_rejected(store: Store) -> None:
 
 
 def test_a_reinstated_bot_whose_image_is_gone_is_benched(store: Store) -> None:
-    """It could not be started. Resubmitting the same file reactivates it."""
+    """A bot without an image can't be started. Resubmitting the same file reactivates it."""
     life(store, [WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
     store.bots.record_missing_images({"sha256:b1", "sha256:c1", "sha256:d1"}, NOW)

@@ -1,4 +1,4 @@
-"""Tests of the search for games, compared with plain Python over all games."""
+"""Tests of the search for games, whose results are compared with a search of all games in plain Python."""
 
 import random
 from dataclasses import replace
@@ -41,7 +41,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 
 
 def matches(page: GamePage, wanted: GameFilter) -> bool:
-    """Return whether a search should find a game."""
+    """Return whether a search with this filter should find a game."""
     seats = sorted(page.seats, key=lambda seat: seat.place)
     margin = 0 if seats[1].place == 1 else seats[0].points - seats[1].points
     day = page.ended.astimezone(UTC).date()
@@ -81,7 +81,7 @@ def games(filled: Store) -> dict[str, GamePage]:
 
 @filled_on_both
 def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -> None:
-    """Filters are tested alone and in pairs: in the soak run all pairs, otherwise neighbours only."""
+    """Filters are tested alone and in pairs: the soak run tests all pairs, others only neighbours."""
     alone = zip(FILTERS, FILTERS, strict=True)
     pairs = product(FILTERS, repeat=2) if SOAK else chain(alone, pairwise(FILTERS))
     for given in (one | other for one, other in pairs):
@@ -95,7 +95,7 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
 
 
 def test_days_choose_the_games_to_search(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search covers a limited number of games: the newest before a number and within the days."""
+    """A search covers a limited number of games: the newest within the given days."""
     pair = [add_bot(store, name) for name in ("a", "b")]
     for day in range(6):  # two games a day
         match = finished(claimed(store, pair, id_=f"s{day}"), [(1, 2)] * 2)
@@ -121,7 +121,7 @@ def test_days_choose_the_games_to_search(store: Store, monkeypatch: pytest.Monke
 
 @filled_on_both
 def test_the_closest_game_since_a_time_is_found(filled: Store) -> None:
-    """It is the first in the list of closest games that ended after that time, if there is one."""
+    """The result is the first game in the list of closest games that ended after that time, if any."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100).games
     ends = sorted({each.ended for each in closest})
     for since in (ends[0] - timedelta(seconds=1), *ends):
@@ -131,7 +131,7 @@ def test_the_closest_game_since_a_time_is_found(filled: Store) -> None:
 
 @on_both
 def test_the_closest_game_has_no_disqualified_bot(store: Store) -> None:
-    """Such games don't count."""
+    """Games with a disqualified bot are skipped."""
     bots = [add_bot(store, bot) for bot in "abc"]
     for number, (pair, places) in enumerate([(bots[:2], (1, 3)), (bots[1:], (1, 2))]):
         record(store, pair, [places], id_=f"s{number}")
@@ -171,7 +171,7 @@ PARTS: tuple[dict[str, Any], ...] = ({}, {"players": 3}, {"faults": False, "poin
 @filled_on_both
 @pytest.mark.parametrize("order", [order for order in GameOrder if order is not GameOrder.NEWEST])
 def test_a_sorted_list_continues_after_a_position(filled: Store, order: GameOrder) -> None:
-    """The pages have every game once, in the order of the whole list, also among equals."""
+    """The pages contain every game once, in the order of the whole list, even among equals."""
     for wanted in (GameFilter(**part) for part in PARTS):
         whole = filled.games.search(wanted, order, None, 100)
         assert len(whole.positions) == len(whole.games)
@@ -187,7 +187,7 @@ def test_a_sorted_list_continues_after_a_position(filled: Store, order: GameOrde
 
 @on_both
 def test_new_games_do_not_move_pages(store: Store) -> None:
-    """The later pages of a search that began before them stay the same."""
+    """If games are added during a search, its later pages stay the same."""
     fill(store)
     versions = [add_bot(store, name) for name in ("strong", "weak")]
     upsets = finished(claimed(store, versions, id_="odds", deals=12), [(1, 2)] * 10 + [(2, 1)] * 2)
@@ -205,7 +205,7 @@ def test_new_games_do_not_move_pages(store: Store) -> None:
 
 
 def behind(games: dict[str, GamePage]) -> dict[str, int]:
-    """Return the points by which each game's winner was behind after two rounds, from the replays."""
+    """Return how many points each game's winner was behind after two rounds, according to the replay."""
     found = {}
     for id_, game in games.items():
         replay = parse(game.replay)
@@ -218,7 +218,7 @@ def behind(games: dict[str, GamePage]) -> dict[str, int]:
 
 
 def test_a_bot_that_was_taken_over_was_not_overtaken(store: Store) -> None:
-    """It comes last whatever its points, so a bot that passes it makes no comeback."""
+    """A taken-over bot is last, whatever its points. Passing it is no comeback."""
     versions = [add_bot(store, name) for name in ("eel", "tuna", "squid")]
     match = finished(claimed(store, versions, deals=2), [(3, 1, 2), (1, 2, 3)])
     left = replace(match.games[0], after_two=(50, 20, 24), taken_over=(True, False, False))

@@ -60,7 +60,7 @@ def play(store: Store) -> list[tuple[int, int]]:
 
 
 def test_settings_can_be_changed_one_by_one(store: Store) -> None:
-    """Other settings stay. Each change that has an effect is in the audit log."""
+    """A change leaves the other settings as they are. Each effective change is in the audit log."""
     assert change(store, players=(2, 4))
     assert change(store, deals=1, paused=True)
     assert store.ladder.settings() == LadderSettings(paused=True, players=(2, 4), deals=1)
@@ -71,7 +71,7 @@ def test_settings_can_be_changed_one_by_one(store: Store) -> None:
 
 
 def test_concurrent_changes_are_all_made(store: Store) -> None:
-    """No change overwrites another."""
+    """No concurrent change overwrites another."""
     wanted = [LadderChange(paused=True), LadderChange(players=(3,)), LadderChange(deals=2)]
     with ThreadPoolExecutor(3) as pool:
         assert all(pool.map(lambda each: store.ladder.change(each, ENTRY), wanted))
@@ -79,7 +79,7 @@ def test_concurrent_changes_are_all_made(store: Store) -> None:
 
 
 def test_invalid_settings_change_nothing(store: Store) -> None:
-    """The error lists the valid values; tests/cli/test_admin_ladder.py has more of them."""
+    """The error lists the valid values. tests/cli/test_admin_ladder.py tests more invalid settings."""
     for players in ((), (3, 2)):
         with pytest.raises(ValueError, match=r"choose from 2, 3, 4 and 5|in ascending order"):
             change(store, players=players)
@@ -110,7 +110,7 @@ def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_dr
 
 
 def test_a_paused_ladder_draws_nothing_and_submissions_qualify(store: Store, ladder: Ladder) -> None:
-    """Waiting matches are still played. After the pause the ladder continues."""
+    """A pause stops only drawing: waiting matches are played. After the pause, drawing continues."""
     assert ladder.add_match()
     waiting = ladder.waiting()
     assert waiting > 0
@@ -129,7 +129,7 @@ def test_a_paused_ladder_draws_nothing_and_submissions_qualify(store: Store, lad
 
 
 def test_only_tables_of_the_set_sizes_are_filled(store: Store, ladder: Ladder) -> None:
-    """This holds for matches drawn one by one and for a round of all bots."""
+    """Only the set table sizes are used for matches drawn one by one, and for a round of all bots."""
     players = (3, 5)
     change(store, players=players)
     for _ in range(4):

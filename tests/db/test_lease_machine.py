@@ -75,7 +75,7 @@ class Coordinators(RuleBasedStateMachine):
         self.matches = {match: Expected() for each in ids for match in each}
 
     def anything(self) -> bool:
-        """Return whether there was ever a claim."""
+        """Return whether any match has ever been claimed."""
         return bool(self.given())
 
     def given(self) -> list[Claim]:
@@ -146,7 +146,7 @@ class Coordinators(RuleBasedStateMachine):
     @precondition(anything)
     @rule(data=st.data(), void=st.booleans())
     def fail(self, data: st.DataObject, *, void: bool) -> None:
-        """Void or lose an attempt; a stale attempt changes nothing."""
+        """Void or lose an attempt. A stale attempt changes nothing."""
         claim = data.draw(st.sampled_from(self.given()), label="claim")
         match = self.current(claim)
         write = self.store.leases.record_void if void else self.store.leases.record_loss
@@ -155,7 +155,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule(coordinator=someone, times=st.integers(2, MOST_LOSSES))
     def have_no_luck(self, coordinator: str, times: int) -> None:
-        """Claim a match up to this many times, and lose each attempt."""
+        """Up to this many times, claim a match and lose the attempt."""
         for _ in range(times):
             if claim := self.take(coordinator):
                 spec = claim.spec
@@ -224,7 +224,7 @@ class Coordinators(RuleBasedStateMachine):
 
 
 def play(new_database: Callable[[], str], *, examples: int, steps: int) -> None:
-    """Run this many random sequences of the coordinators' actions."""
+    """Run this many random sequences of coordinators' actions."""
 
     class Here(Coordinators):
         def __init__(self) -> None:
@@ -243,7 +243,7 @@ def play(new_database: Callable[[], str], *, examples: int, steps: int) -> None:
 
 
 def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -> None:
-    """Hypothesis varies the coordinators' actions."""
+    """In any order of the coordinators' actions, each match counts once on SQLite."""
     template, numbers = tmp_path / "template", count(1)
     open_store(f"sqlite:///{template}").close()
 
@@ -259,7 +259,7 @@ def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -
 def test_no_order_of_events_loses_or_doubles_a_match_in_postgresql(
     postgresql_cluster: Cluster, postgresql_copies: Copies
 ) -> None:
-    """PostgreSQL adds concurrent connections and locks."""
+    """In any order of the actions, each match counts once on PostgreSQL, with its locks and connections."""
     with ExitStack() as made:
 
         def new_database() -> str:

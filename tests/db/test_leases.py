@@ -48,7 +48,7 @@ def store(url: str, clock: SetClock) -> Iterator[Store]:
 
 @on_both
 def test_a_renewed_lease_lasts(store: Store, clock: SetClock) -> None:
-    """The other match is requeued and claimed by another coordinator."""
+    """A match whose lease isn't renewed is requeued and claimed by another coordinator."""
     kept, left = (claim_one(store, "one") for _ in range(2))
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.expire(START) == {}
@@ -64,7 +64,7 @@ def test_a_renewed_lease_lasts(store: Store, clock: SetClock) -> None:
 
 @on_postgresql
 def test_a_waiting_result_delays_no_renewal(store: Store, database: Database, clock: SetClock) -> None:
-    """While the result's transaction locks one match and waits for the ladder, other leases are renewed."""
+    """While a result's transaction locks one match and waits for the ladder, other leases are renewed."""
     stored, kept = (claim_one(store, "one") for _ in range(2))
     both = [stored.spec.match, kept.spec.match]
     clock.seconds += LEASE_SECONDS - 1
@@ -80,7 +80,7 @@ def test_a_waiting_result_delays_no_renewal(store: Store, database: Database, cl
 
 @on_postgresql
 def test_a_locked_worker_delays_no_expiry(store: Store, database: Database, clock: SetClock) -> None:
-    """While a coordinator waits for the worker's row, leases that aren't renewed expire."""
+    """While a coordinator waits for a worker's row, leases that aren't renewed expire."""
     kept, left = (claim_one(store, name) for name in ("one", "two"))
     store.leases.publish_workers("one", [HERE])
     clock.seconds += LEASE_SECONDS - 1
@@ -112,7 +112,7 @@ def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: S
 
 @on_both
 def test_leases_of_another_clock_have_expired(store: Store, clock: SetClock) -> None:
-    """A host's clock starts again after a reboot."""
+    """A host's clock restarts after a reboot, so earlier leases count as expired."""
     claim_one(store)
     clock.seconds, clock.name = 3.0, "after the next start"
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
@@ -120,7 +120,7 @@ def test_leases_of_another_clock_have_expired(store: Store, clock: SetClock) -> 
 
 @on_both
 def test_a_running_match_without_a_lease_has_expired(store: Store, url: str) -> None:
-    """It is requeued."""
+    """A running match without a lease is requeued."""
     claim_one(store)
     run_sql(url, "UPDATE match SET leased_until = NULL, lease_clock = NULL")
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
@@ -153,7 +153,7 @@ def test_only_own_matches_are_released(store: Store) -> None:
 
 @on_both
 def test_a_match_is_claimed_only_if_there_is_room(store: Store) -> None:
-    """A claim fails if the next match needs more seats than there are."""
+    """A claim returns nothing if the next match needs more seats than are free."""
     assert store.leases.due(RuntimeName.DOCKER) == 3
     assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, max_seats=2) is None
     assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, max_seats=3)
@@ -176,7 +176,7 @@ def test_workers_are_listed_while_they_are_heard_of(store: Store, clock: SetCloc
 
 @on_both
 def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock: SetClock) -> None:
-    """They are listed separately. A worker that has joined again is no longer listed as refused."""
+    """Refused workers are listed separately, unless they have joined since."""
     refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
     store.leases.publish_workers("one", [HERE], [refused, replace(refused, name=HERE.name)])
     assert store.leases.workers() == (KnownWorker("one", HERE),)
@@ -190,7 +190,7 @@ def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock:
 
 @on_both
 def test_the_databases_own_clock_goes_on(database: Database) -> None:
-    """It never goes back."""
+    """The database's clock never goes back."""
     with database.read() as connection:
         first, second = (database_time(connection) for _ in range(2))
     assert first.clock == second.clock

@@ -21,12 +21,12 @@ NEXT: Final = WatchedGame(game=1, rounds=1, text="next")
 
 
 def show(store: Store, claim: Claim, *games: WatchedGame) -> bool:
-    """Show games of a claim."""
+    """Show some games of a claim."""
     return store.live.show(claim.spec.match, claim.spec.attempt, games)
 
 
 def found(store: Store, match: str, game: int | None = None) -> WatchedMatch:
-    """Return an existing match."""
+    """Return a match, which must exist, as spectators see it."""
     return present(store.live.find(match, game))
 
 

@@ -36,7 +36,7 @@ pytestmark = on_postgresql
 
 
 def wait_for_waiting(database: Database, count: int) -> None:
-    """Wait until this many transactions wait for a lock."""
+    """Wait until this many transactions are waiting for a lock."""
     waiting = text(
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -105,9 +105,9 @@ def test_a_result_stored_during_a_deletion_has_no_deleted_name(
 
 
 def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:
-    """While all wait for the account, its sessions and tokens aren't locked. Then all finish.
+    """While all changes wait for the account, its sessions and tokens aren't locked. Then all finish.
 
-    What is created at the moment of the deletion doesn't survive it.
+    Nothing that is created during the account's deletion survives it.
     """
     ann = add_account(store, "ann")
     people = store.people
@@ -129,7 +129,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
                 for table in (SessionRow, ApiTokenRow)
             ]
         for each in waiting:
-            with suppress(CredentialsChanged):  # it came after the deletion
+            with suppress(CredentialsChanged):  # if the deletion came first
                 each.result()
     assert free == [1, 1]
     assert [account.name for account in people.accounts()] == ["former-1"]
@@ -167,7 +167,7 @@ def test_a_login_and_a_new_password_wait_for_each_other(store: Store, database: 
 
 
 def test_a_transaction_that_waited_sees_what_the_other_wrote(url: str) -> None:
-    """That holds even if the server isolates transactions more strictly by default."""
+    """Transactions see concurrent commits, even if the server's default isolation is stricter."""
     with closing(Database(f"{url}&options=-cdefault_transaction_isolation%3Dserializable")) as strict:
         for transaction in (strict.read, strict.write):
             with transaction() as connection:

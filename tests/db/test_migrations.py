@@ -1,4 +1,4 @@
-"""Tests of migrations: the next version's, on a database with rows in every table, and earlier ones."""
+"""Tests of migrations: a future one, on a database with rows in every table, and earlier ones."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -44,9 +44,9 @@ def rows_of(database: Database) -> Held:
 def test_a_migration_loses_nothing(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The migration sees every table's rows and keeps them, and the arena continues with them.
+    """A migration keeps the rows of all tables, and the arena continues with them.
 
-    A migration that failed before has changed nothing.
+    If a migration fails, it changes nothing.
     """
     before = rows_of(database)
     assert [table for table, rows in before.items() if not rows] == [], "fill_every_table left tables empty"
@@ -125,9 +125,9 @@ def newest(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Table, list[d
 def test_earlier_revisions_are_migrated(
     empty_url: str, newest: list[tuple[Table, list[dict[str, Any]]]]
 ) -> None:
-    """Rows of revision 0100 are kept, with defaults in new columns and without dropped ones.
+    """Rows of revision 0100 are kept. New columns get defaults, and dropped ones disappear.
 
-    Afterwards, SQLite checks foreign keys again.
+    After the migration, SQLite checks foreign keys again.
     """
     with closing(Database(empty_url)) as database, database.migrate() as connection:
         upgrade(connection, "0100")

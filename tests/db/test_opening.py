@@ -57,13 +57,13 @@ def test_several_may_open_a_new_database_at_once(empty_url: str, monkeypatch: py
 
 
 def test_the_newest_revision_is_that_of_the_last_migration() -> None:
-    """The constant saves programs from loading all migrations."""
+    """The constant, which saves programs from loading all migrations, is up to date."""
     scripts = ScriptDirectory.from_config(alembic_config())
     assert (scripts.get_base(), scripts.get_current_head()) == (FIRST_REVISION, NEWEST_REVISION)
 
 
 def test_later_revisions_are_larger() -> None:
-    """So revisions from before the first release can be recognized."""
+    """Revisions have four digits and increase, so that those from before the first release stand out."""
     scripts = ScriptDirectory.from_config(alembic_config())
     upwards = [script.revision for script in scripts.walk_revisions()][::-1]
     assert upwards == sorted(upwards)
@@ -71,7 +71,7 @@ def test_later_revisions_are_larger() -> None:
 
 
 def test_a_current_database_is_opened_without_alembic(sqlite_url: str) -> None:
-    """Importing it would delay each start."""
+    """Opening a current database doesn't import Alembic, which would delay each start."""
     code = (
         "import sys, arena.db.store as s; s.open_store(sys.argv[1]).close(); print('alembic' in sys.modules)"
     )
@@ -122,7 +122,7 @@ def test_a_database_from_before_the_first_release_is_refused(
 
 @on_both
 def test_a_newer_database_is_left_alone(url: str) -> None:
-    """The error says what to do."""
+    """A newer database is refused. The error says what to do."""
     run_sql(url, "UPDATE kaiten_schema SET version_num = '9999'")
     with pytest.raises(
         DatabaseNewer, match=r"newer version of Kaiten .* at revision 9999.*install that version"
@@ -131,7 +131,7 @@ def test_a_newer_database_is_left_alone(url: str) -> None:
 
 
 def test_a_database_of_another_program_is_left_alone(empty_url: str) -> None:
-    """Its tables stay as they are, and none is added."""
+    """The other program's tables are unchanged, and none is added."""
     run_sql(empty_url, "CREATE TABLE recipe (id INTEGER)")
     with pytest.raises(
         DatabaseForeign, match=r"not an arena's database \(it has the table recipe.*another one"
@@ -142,7 +142,7 @@ def test_a_database_of_another_program_is_left_alone(empty_url: str) -> None:
 
 
 def test_a_file_that_is_no_database_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:
-    """Opening it is an error, and the file is unchanged."""
+    """Opening such a file is an error, and leaves it unchanged."""
     file = tmp_path / "arena.sqlite3"
     rubbish = b"This is a shopping list. " * 400
     file.write_bytes(rubbish)
@@ -152,7 +152,7 @@ def test_a_file_that_is_no_database_is_left_alone(empty_sqlite_url: str, tmp_pat
 
 
 def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
-    """When a file is opened, overwritten pages in its middle are found."""
+    """Opening a file detects overwritten pages in its middle."""
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "s", versions, deals=100, matches=1)
@@ -169,7 +169,7 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
 
 
 def test_the_check_of_a_large_file_ends(sqlite_url: str) -> None:
-    """The check stops when its time is over. The connection can still be used."""
+    """The check stops after its time limit, and the connection can still be used."""
     store = open_store(sqlite_url)
     add_matches(store, "s", [add_bot(store, name) for name in "ab"], deals=24, matches=2)
     store.close()
@@ -182,7 +182,7 @@ def test_the_check_of_a_large_file_ends(sqlite_url: str) -> None:
 
 
 def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
-    """The database isn't created elsewhere."""
+    """If the folder is missing, the database isn't created elsewhere."""
     with pytest.raises(DatabaseUnavailable, match="nowhere doesn't exist"):
         open_store(f"sqlite:///{tmp_path / 'nowhere' / 'arena.sqlite3'}")
 
@@ -198,7 +198,7 @@ def test_an_unreachable_server_is_reported(postgresql_url: str) -> None:
 
 
 def test_errors_do_not_show_written_values(empty_url: str) -> None:
-    """Errors are logged, and the values may include a hash of a password."""
+    """Errors are logged, so they omit the written values, which may include a password's hash."""
     database = Database(empty_url)
 
     def write() -> None:
@@ -245,7 +245,7 @@ def test_other_addresses_are_refused(url: str) -> None:
     ],
 )
 def test_no_address_shows_a_password(url: str) -> None:
-    """That holds for any invalid address, wherever its password is."""
+    """No error shows an invalid address's password, wherever it is in the address."""
     with pytest.raises(StoreError, match=r"sqlite:///FILE|host=/nowhere|host=%2Fnowhere") as caught:
         open_store(url)
     assert "hunter2" not in str(caught.value)
@@ -280,7 +280,7 @@ def test_a_reader_does_not_migrate_older_tables(
 def test_tables_are_not_changed_under_an_older_arena(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """No program migrates them while that arena has the coordinator lock."""
+    """While an older arena has the coordinator lock, no program migrates its tables."""
     with closing(open_store(url)) as older:
         assert older.coordinator_lock.take()
         become(monkeypatch, tmp_path)

@@ -46,7 +46,7 @@ def token(account: KnownAccount, number: int = 1) -> NewApiToken:
 
 
 def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
-    """The original case is stored, and another name must not differ only in case."""
+    """The name is stored as it was typed. Another account's name must not differ only in case."""
     made = add_account(store, "Ann")
     found = present(store.people.account("aNN"))
     assert (found.account, found.password) == (made, "hash of Ann's")
@@ -57,7 +57,7 @@ def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
 
 
 def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
-    """An operator can add bots under an author's name. No other account can take it."""
+    """If an operator has added bots under an author's name, no other account can take the name."""
     add_bot(store, "greedy", author="Ben")
     with pytest.raises(NameTaken):
         add_account(store, "ben")
@@ -74,7 +74,7 @@ def test_a_name_that_looks_like_another_is_taken(store: Store, name: str) -> Non
 
 
 def test_a_bot_can_have_no_accounts_name_except_its_owners(store: Store) -> None:
-    """Reserved names are refused too. An account's name stays free for its owner's bots."""
+    """Reserved names are refused too. An account's name is available for its owner's bots."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     for bot, why in (("Ann", "too similar to that of the account ann"), ("nu11", "reserved for the arena")):
         with pytest.raises(BotTaken, match=why):
@@ -109,7 +109,7 @@ def test_old_sessions_end(store: Store) -> None:
 
 @on_both
 def test_a_new_password_ends_sessions(store: Store) -> None:
-    """It ends all other sessions, and all tokens except those that the user keeps."""
+    """A new password ends all other sessions, and revokes all tokens except those that the user keeps."""
     ann = add_account(store, "ann")
     ids = [store.credentials.open_session(session(ann, number)) for number in range(3)]
     ended, kept = (store.credentials.add_token(token(ann, number), max_tokens=3) for number in (1, 2))
@@ -128,7 +128,7 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
 
 @on_both
 def test_a_hash_is_replaced_only_if_it_has_not_changed(store: Store) -> None:
-    """So a password that was changed in the meantime isn't overwritten."""
+    """A password that was changed in the meantime isn't overwritten."""
     ann = add_account(store, "ann")
     store.people.rehash(ann.id, "an old one", "wrong")
     store.people.rehash(ann.id, "hash of ann's", "right")
@@ -137,7 +137,7 @@ def test_a_hash_is_replaced_only_if_it_has_not_changed(store: Store) -> None:
 
 
 def test_tokens_are_found_used_and_revoked(store: Store) -> None:
-    """Only its own account can revoke a token. The number of valid tokens is limited."""
+    """Only a token's own account can revoke it. The number of valid tokens is limited."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     made = store.credentials.add_token(token(ann), max_tokens=1)
     assert store.credentials.token(f"{1:064x}") == (made, ann)
@@ -155,7 +155,7 @@ def test_tokens_are_found_used_and_revoked(store: Store) -> None:
 
 
 def test_few_invalid_tokens_are_kept(store: Store) -> None:
-    """A new token replaces the oldest of too many invalid ones. Valid and other accounts' tokens stay."""
+    """The oldest invalid tokens beyond a limit are removed. Valid ones and other accounts' tokens stay."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     others = store.credentials.add_token(token(ben, 1000), max_tokens=1)
     assert store.credentials.revoke_token(ben.id, others.id, START)
@@ -215,14 +215,14 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
 
 
 def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
-    """Another person can register it."""
+    """Another person can register the name of a deleted account."""
     ann = add_account(store, "ann")
     store.people.delete(ann.id, "former-1", LATER)
     assert add_account(store, "ann").id != ann.id
 
 
 def test_a_pseudonym_is_given_once(store: Store) -> None:
-    """A second account can't get it, and the same account isn't deleted twice."""
+    """A second account can't have the same pseudonym, and an account isn't deleted twice."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     store.people.delete(ann.id, "former-1", LATER)
     with pytest.raises(NameTaken):
@@ -233,7 +233,7 @@ def test_a_pseudonym_is_given_once(store: Store) -> None:
 
 
 def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> None:
-    """The replay has the author's name from the moment of recording."""
+    """The replay has the author's name as of the time of recording."""
     ann = add_account(store, "ann")
     seats = [bot_of(store, "mine", ann), add_bot(store, "greedy", author="house")]
     add_matches(store, "s", seats, matches=1)
@@ -247,7 +247,7 @@ def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> No
 
 
 def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
-    """They are retired with a reason, and leave matchmaking and the leaderboard."""
+    """They are retired with a reason, and removed from matchmaking and the leaderboard."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")
@@ -260,7 +260,7 @@ def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
 
 
 def test_operators_can_not_bring_back_a_bot_of_a_deleted_account(store: Store) -> None:
-    """They can't activate it, and if it was disqualified, a reinstatement retires it."""
+    """Operators can't activate the bot. If it was disqualified, reinstating it retires it."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
     bot_of(store, "cheat", ann)
@@ -289,7 +289,7 @@ def test_an_accounts_role_can_be_changed(store: Store) -> None:
 
 
 def test_the_last_operator_stays(store: Store) -> None:
-    """Deleted operators don't count. If there is no operator at all, demoting a user is not an error."""
+    """The last operator can't be demoted; deleted ones don't count. Demoting a user is no error."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert not store.people.set_role(ann.id, Role.USER, PROMOTED)
     for account in (ann, ben):
@@ -302,7 +302,7 @@ def test_the_last_operator_stays(store: Store) -> None:
 
 
 def test_one_of_two_operators_who_demote_each_other_stays(store: Store) -> None:
-    """That holds even if they do it at the same time."""
+    """If two operators demote each other at the same time, one of them remains an operator."""
     both = [add_account(store, name) for name in ("ann", "ben")]
     for account in both:
         store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
@@ -319,12 +319,12 @@ def test_one_of_two_operators_who_demote_each_other_stays(store: Store) -> None:
 
 
 def limit(key: str, max_attempts: int, minutes: int = 15) -> RateLimit:
-    """Return a limit."""
+    """Return a rate limit."""
     return RateLimit(key=key, max_attempts=max_attempts, window=timedelta(minutes=minutes))
 
 
 def test_attempts_are_counted_in_windows(store: Store) -> None:
-    """A window begins with the first attempt. A full one returns the wait, and marks the first refusal."""
+    """A window begins with the first attempt. A full one gives the wait, and marks the first refusal."""
     few = limit("a", 2)
     assert [store.people.count_attempt((few,), START) for _ in range(2)] == [None, None]
     later = START + timedelta(minutes=5)
@@ -346,7 +346,7 @@ def test_a_refused_attempt_counts_no_further(store: Store) -> None:
 
 
 def test_concurrent_attempts_are_all_counted(store: Store) -> None:
-    """Exactly the allowed number succeed, and none waits forever."""
+    """Exactly the allowed number of concurrent attempts succeed, and none waits forever."""
     limits = (limit("from", 30), limit("to", 20, 60))
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: store.people.count_attempt(limits, START), range(40)))
@@ -356,7 +356,7 @@ def test_concurrent_attempts_are_all_counted(store: Store) -> None:
 
 @on_both
 def test_an_attempt_can_be_taken_back(store: Store) -> None:
-    """Each limit's counter is decreased, but never below zero."""
+    """Taking an attempt back decreases each limit's counter, but never below zero."""
     own, common = limit("own", 2), limit("common", 2)
     for _ in range(2):
         store.people.count_attempt((own, common), START)
@@ -372,7 +372,7 @@ def test_an_attempt_can_be_taken_back(store: Store) -> None:
 def test_the_number_of_counters_is_limited(
     store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each attempt removes expired windows. If too many remain, those that expire first are removed too."""
+    """Each attempt removes expired windows and, if too many remain, those that expire first."""
     monkeypatch.setattr(people, "MAX_COUNTERS", 5)
     for number in range(20):
         store.people.count_attempt((limit(f"k{number}", 1, 15 + number),), START)
@@ -395,7 +395,7 @@ def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:
 
 @on_both
 def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Old visits are removed, and the oldest if there are too many. Operators' entries stay."""
+    """Old visits are removed, and so are the oldest if there are too many. Operators' entries stay."""
     store.people.record(PROMOTED)
     for number in range(10):
         store.people.record(visit(number))
@@ -409,7 +409,7 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
 
 @on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
-    """The account's entries have the pseudonym, and so have others' attempts to log in to it.
+    """The pseudonym replaces the name in the account's entries and in others' attempts to log in to it.
 
     Other accounts' entries are unchanged.
     """

@@ -1,4 +1,4 @@
-"""Test of reading many games at once."""
+"""Tests of reading many games at once."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +11,7 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 @on_both
 def test_games_are_found_by_time_and_number(store: Store) -> None:
-    """All games are found once, with the seats that were taken over. Those without a replay are left out."""
+    """Each game is found once, with the seats that were taken over. Games without a replay are left out."""
     games = store.public_games
     assert games.first_ended(LONG_AGO, 0) is None
     fill(store)

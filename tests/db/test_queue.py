@@ -34,7 +34,7 @@ from tests.kinds import on_both
 
 
 def test_a_match_is_queued_before_it_is_played(store: Store) -> None:
-    """A claim returns everything needed to play it."""
+    """A claim of a queued match returns everything needed to play it."""
     greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
     random_ = add_bot(store, "random", source="sha256:bb")
     wanted = replace(new_match("s7-0", [greedy, random_]), seatings=((1, 0), (0, 1)))
@@ -66,7 +66,7 @@ def test_a_match_is_queued_before_it_is_played(store: Store) -> None:
 
 
 def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: Store) -> None:
-    """Its matches wait while others are claimed. When its source is available again, they are played."""
+    """The bot's matches wait until its source is available again. Others are claimed meanwhile."""
     pairs = (("greedy", "house"), ("mine", "ann"), ("yours", "ben"))
     house, ann, ben = (add_bot(store, name, author=author) for name, author in pairs)
     store.queue.add(new_match("with", [house, ann]))
@@ -84,7 +84,7 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
 
 @on_both
 def test_claims_come_oldest_first(store: Store) -> None:
-    """Their age is the order in which they were added."""
+    """Matches are claimed in the order in which they were added."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     for id_ in ("z", "y"):
         add_matches(store, id_, versions)
@@ -125,7 +125,7 @@ def test_a_stale_attempt_voids_nothing(store: Store) -> None:
 
 
 def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
-    """Nothing is stored."""
+    """A match of unknown versions is refused, and nothing is stored."""
     version = add_bot(store, "a")
     with pytest.raises(ValueError, match="unknown versions"):
         add_matches(store, "s", [version, version + 1])
@@ -144,14 +144,14 @@ def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
     ],
 )
 def test_an_invalid_match_is_refused(change: Callable[[NewMatch], NewMatch], text: str) -> None:
-    """The error says what is wrong with it."""
+    """The error says what is wrong with the match."""
     with pytest.raises(ValueError, match=text):
         change(new_match("s", [1, 2]))
 
 
 @on_both
 def test_no_deal_is_dealt_twice(store: Store) -> None:
-    """Two rated matches, or two attempts of one, never share a deal. The database enforces this."""
+    """Neither two rated matches nor two attempts of one share a deal. The database enforces this."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     add_matches(store, "s", versions, deals=6)
     seeds: list[str] = []
@@ -171,7 +171,7 @@ def test_no_deal_is_dealt_twice(store: Store) -> None:
 
 @on_both
 def test_a_match_is_claimed_once(store: Store) -> None:
-    """Concurrent claims return different matches, and together all of them."""
+    """Concurrent claims return different matches, and all matches are claimed."""
     versions = [add_bot(store, name) for name in "abcde"]
     ids = {match for id_ in ("s", "t") for match in add_matches(store, id_, versions)}
     with ThreadPoolExecutor(4) as pool:
@@ -192,7 +192,7 @@ def versions(store: Store) -> tuple[int, int]:
 
 @on_both
 def test_quarantined_matches_are_listed(store: Store, versions: tuple[int, int]) -> None:
-    """The newest come first, with seats, reason and time. Qualification matches are included."""
+    """The list is newest first, with seats, reason and time. Qualification matches are included."""
     assert store.queue.quarantine() == ()
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
@@ -223,7 +223,7 @@ def test_quarantined_matches_are_listed(store: Store, versions: tuple[int, int])
 
 @on_both
 def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: tuple[int, int]) -> None:
-    """It can fail three more times, and it is rated. Attempts keep counting, so stale results are dropped."""
+    """It may be voided two more times. Attempts keep counting, so stale results are dropped."""
     add_matches(store, "s", versions, matches=1)
     first = claim_one(store)
     store.leases.record_void("s-0", 1, "no engine", START)
@@ -247,7 +247,7 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
 
 @on_both
 def test_a_released_match_can_be_quarantined_again(store: Store, versions: tuple[int, int]) -> None:
-    """Three more voids quarantine it again, with the latest time."""
+    """Three more voids quarantine a released match again, with the time of the last one."""
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
     store.queue.release("s-0", ENTRY)
@@ -258,7 +258,7 @@ def test_a_released_match_can_be_quarantined_again(store: Store, versions: tuple
 
 @on_both
 def test_only_quarantined_matches_can_be_released(store: Store, versions: tuple[int, int]) -> None:
-    """The error for another match has its state. Nothing is recorded."""
+    """The error for any other match gives its state. Nothing is recorded."""
     with pytest.raises(NoSuchMatch, match="no match has the id s-0"):
         store.queue.release("s-0", ENTRY)
     running = claimed(store, versions)
@@ -272,7 +272,7 @@ def test_only_quarantined_matches_can_be_released(store: Store, versions: tuple[
 
 @on_both
 def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:
-    """The submission gets another match instead."""
+    """A quarantined qualification match can't be released. Its submission gets another match instead."""
     submit(store, versions[1], None, bot="third")
     put_aside(store)
     with pytest.raises(WrongState, match="q-0 qualifies a submission, which gets another match"):

@@ -1,4 +1,4 @@
-"""Tests of databases that can be read but not written. They are used again when they accept writes."""
+"""Tests of databases that can be read but not written. They are used again once they accept writes."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -55,9 +55,9 @@ def read_only(cluster: Cluster, url: str) -> Iterator[None]:
 def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
     postgresql_cluster: Cluster, postgresql_url: str
 ) -> None:
-    """Like a standby server, it allows reads.
+    """Like a standby server, the server allows reads.
 
-    Writes fail as if it were unavailable, until it accepts them.
+    Until it accepts writes, they fail as if the server were unavailable.
     """
     with closing(open_store(postgresql_url)) as store:
         (match, *_) = add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
@@ -82,9 +82,9 @@ def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
 
 
 def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
-    """It can be read, but writers would wait.
+    """A locked file can be read, but writers would wait.
 
-    The check fails at once, as it does if the file was moved away.
+    The check fails immediately, as it does if the file was moved away.
     """
     file = tmp_path / "arena.sqlite3"
     with closing(open_store(sqlite_url)) as store:
@@ -109,7 +109,7 @@ def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
     ],
 )
 def test_errors_show_no_values_of_rows(store: Store, database: Database, wrong: str, shown: str) -> None:
-    """Errors are logged with all their causes, and a row may have a hash of a password."""
+    """Errors are logged with all their causes, so they omit rows, which may include a password's hash."""
     add_bot(store, SECRET)
     with pytest.raises(DBAPIError) as caught, database.write() as connection:
         connection.execute(text(wrong), {"secret": SECRET})

@@ -1,4 +1,4 @@
-"""Tests of the data that pages read."""
+"""Tests of the data that pages show."""
 
 import random
 import re
@@ -27,7 +27,7 @@ from tests.ladder.games import rebuild
 
 
 def test_the_leaderboard_equals_a_fold(store: Store) -> None:
-    """Every number of every leaderboard equals a fold of the log."""
+    """Every number on every leaderboard equals that of a fold of the log."""
     dice = random.Random(5)  # noqa: S311 - a test's dice
     names = {add_bot(store, name): name for name in "abcde"}
     log: list[Event] = [VersionStarted(version=version, previous=None) for version in names]
@@ -59,7 +59,7 @@ def test_the_leaderboard_equals_a_fold(store: Store) -> None:
 
 
 def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> None:
-    """Even a bot that has lost all its games ranks above them."""
+    """Even a bot that has lost all its games ranks above those without games."""
     winner, loser, *_ = (add_bot(store, name) for name in ("winner", "loser", "new-b", "new-a"))
     record(store, [winner, loser], [(1, 2)] * 2)
     board = store.ratings.standings()
@@ -70,7 +70,7 @@ def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> Non
 
 
 def test_games_are_listed_newest_first(store: Store) -> None:
-    """Pages are split by the numbers of games, without a gap or overlap."""
+    """Pages split the games by number, without a gap or overlap."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     record(store, versions, [(1, 2)] * 6 + [(2, 1)])
     pages, before = [], None
@@ -95,7 +95,7 @@ def test_games_are_listed_newest_first(store: Store) -> None:
 
 
 def test_a_game_has_a_page(store: Store) -> None:
-    """It has the seats, their results, and the ratings before and after."""
+    """A game's page has the seats, their results, and the ratings before and after."""
     a, b, c = (add_bot(store, name, source=f"sha256:{name}") for name in ("a", "b", "c"))
     record(store, [c, a, b], [(2, 1, 3), (1, 3, 2)], faults=(0, 3, 1))
     assert store.games.find("nothing") is None
@@ -126,7 +126,7 @@ def test_a_game_has_a_page(store: Store) -> None:
 
 
 def test_a_version_has_a_first_game(store: Store) -> None:
-    """Only rated games of that version count. Without any, the result is None."""
+    """Only the version's own rated games count. Without any, the result is None."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     assert store.games.first_of("a", 1) is None
     record(store, versions, [(1, 2)] * 2)
@@ -171,7 +171,7 @@ def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
 
 
 def test_decision_times_are_means_of_the_last_games(store: Store) -> None:
-    """Late decisions count as the time that they took. Versions without games are left out."""
+    """Late decisions count with their full time. Versions without games are left out."""
     versions = [add_bot(store, name) for name in "abc"]
     clock = Clock(move_millis=1000, bank_millis=10_000)
     record(store, versions[:2], [(1, 2)], faults=(0, 3))
@@ -214,7 +214,7 @@ _ONE_DAY = GameFilter(players=2, since=START.date(), until=START.date())
 def test_no_statement_scans_all_games(
     store: Store, database: Database, call: Callable[[Store], object]
 ) -> None:
-    """Each statement finds its matches, games and changes by an index, so its cost doesn't grow."""
+    """Each statement finds matches, games and changes through an index, so its cost doesn't grow."""
     record(store, [add_bot(store, name) for name in ("a", "b")], [(1, 2)] * 2)
     with statements() as sent:
         call(store)
@@ -225,7 +225,7 @@ def test_no_statement_scans_all_games(
 
 
 def _plan(database: Database, statement: str, values: Any) -> str:  # noqa: ANN401 - SQLAlchemy's own
-    """Return the query plan of a statement, in PostgreSQL as if tables were large."""
+    """Return a statement's query plan; on PostgreSQL, the plan for large tables."""
     explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN"
     with database.read() as connection:
         if not database.is_sqlite:

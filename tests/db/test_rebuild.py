@@ -28,7 +28,7 @@ from tests.soak import many
 
 
 def live(store: Store, seed: int, steps: int) -> None:
-    """Add bots and versions and record matches, at random."""
+    """Add bots and versions, and record matches, at random."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     current = {name: add_bot(store, name) for name in "abcdef"}
     for step in range(steps):
@@ -57,7 +57,7 @@ def test_a_rebuild_reads_a_long_log_in_batches(store: Store, monkeypatch: pytest
 
 
 def kept(url: str) -> dict[str, list[Any]]:
-    """Return the rows of all tables that follow from the log."""
+    """Return the rows of all tables that are derived from the log."""
     models = (RatingRow, RatingChangeRow, RatingPointRow, MeetingRow, HighlightRow)
     with closing(Database(url)) as database, database.read() as connection:
         return {
@@ -100,7 +100,7 @@ def test_a_store_without_events_is_rebuilt_to_nothing(store: Store) -> None:
 
 @pytest.mark.parametrize("seed", range(many(1, 4)))
 def test_what_follows_from_the_log_equals_a_rebuild(store: Store, url: str, seed: int) -> None:
-    """They are identical down to the last bit, even with new versions, faults and a disqualified bot."""
+    """Even after new versions, faults and a disqualification, a rebuild is identical to the last bit."""
     live(store, seed, steps=12)
     before = kept(url)
     assert all(before.values())
@@ -131,7 +131,7 @@ def test_curves_stay_short(store: Store, url: str) -> None:
 
 
 def test_meetings_count_games(store: Store, url: str) -> None:
-    """Each pair of bots has a row for either bot, with its games and results. All versions of a bot count."""
+    """For each pair, either bot has a row with games and results, which include all versions."""
     bots = {add_bot(store, "a"): "a", add_bot(store, "b"): "b"}
     one, other = bots
     record(store, (one, other), [(1, 2), (1, 1)], id_="s1")

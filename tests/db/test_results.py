@@ -28,7 +28,7 @@ from tests.soak import many
 
 
 def test_a_result_counts_once(store: Store) -> None:
-    """A second attempt to record it changes nothing, and returns False."""
+    """Recording a result again changes nothing, and returns False."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     result = finished(claim, [(1, 2), (2, 1)])
     assert store.results.record(result)
@@ -39,7 +39,7 @@ def test_a_result_counts_once(store: Store) -> None:
 
 
 def test_only_the_current_attempt_counts(store: Store) -> None:
-    """Results of an older, a later or an unknown attempt are dropped."""
+    """Results of an earlier, later or unknown attempt are dropped."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     result = finished(claim, [(1, 2)])
     assert not store.results.record(replace(result, attempt=0))
@@ -54,7 +54,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
 
 @on_both
 def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
-    """If the last game of a match can't be stored, nothing of the match is, and it is still running."""
+    """If a match's last game can't be stored, nothing of the match is, and it is still running."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     record(store, versions, [(1, 2), (1, 2)])
     before = (store.ratings.standings(), store.games.newest(), store.ratings.candidates())
@@ -99,7 +99,7 @@ def test_wrong_numbers_of_seats_are_refused(store: Store) -> None:
 
 
 def test_a_match_without_a_game_ends(store: Store) -> None:
-    """After a crash at the start no game is rated, and the match is done."""
+    """After a crash at the start, no game is rated, and the match is done."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [])
     assert store.results.record(result)
     totals = store.activity.totals()
@@ -137,7 +137,7 @@ def test_concurrent_results_are_all_rated(store: Store) -> None:
 
 @on_both
 def test_times_survive_storage(store: Store) -> None:
-    """A time in another time zone is returned as the same time in UTC."""
+    """A time in another time zone is returned as the same instant in UTC."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
     ended = (START + timedelta(microseconds=123_457)).astimezone()
     assert store.results.record(replace(result, ended=ended))

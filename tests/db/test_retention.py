@@ -1,4 +1,4 @@
-"""Tests of the removal of old logs and replays, and of what stays."""
+"""Tests of the removal of old logs and replays, and of the data that remains."""
 
 import random
 from dataclasses import replace
@@ -73,7 +73,7 @@ def results(store: Store) -> list[object]:
 
 @on_both
 def test_only_old_logs_are_removed(store: Store) -> None:
-    """Of the matches that ended before the limit, the oldest go first. Replays stay."""
+    """Of the matches that ended before the limit, the oldest lose their logs first. Replays stay."""
     bots = tuple(add_bot(store, name) for name in "ab")
     old, older, young = (
         played(store, name, bots, day=day) for name, day in (("s1", 2), ("s2", 1), ("s3", 5))
@@ -92,7 +92,7 @@ def test_only_old_logs_are_removed(store: Store) -> None:
 
 
 def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
-    """Ratings, statistics and lists stay, even after a rebuild, or a disqualification and a reinstatement."""
+    """Ratings, statistics and lists stay, even after a rebuild or a disqualification and reinstatement."""
     fill(store)
     bots = tuple(add_bot(store, name, author=name) for name in ("cheat", "b"))
     played(store, "young", bots, day=400)
@@ -121,7 +121,7 @@ def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
 
 @on_both
 def test_unrated_games_keep_their_replays(store: Store) -> None:
-    """A submission in progress keeps its logs too."""
+    """Unrated games keep their replays. A submission in progress keeps its logs too."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
@@ -136,7 +136,7 @@ def test_unrated_games_keep_their_replays(store: Store) -> None:
 
 
 def test_visits_are_kept_as_long_as_the_settings_say(store: Store) -> None:
-    """The default is 30 days, and 0 means forever."""
+    """Visits are kept for 30 days by default. 0 means forever."""
     store.people.record(NewAuditEntry(at=LATER, who="ann", what="log-in", address=""))
     month = LATER + timedelta(days=30)
     assert remove_visits(store, Settings(), month) == 0
@@ -147,7 +147,7 @@ def test_visits_are_kept_as_long_as_the_settings_say(store: Store) -> None:
 def test_logs_and_replays_are_kept_as_long_as_the_settings_say(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The settings are in days. 0 or unset means forever."""
+    """The settings are in days. Nothing is removed if they are 0 or unset."""
     bots = tuple(add_bot(store, name) for name in "ab")
     monkeypatch.setattr("arena.ops.retention.BATCH", 2)
     for number in range(10):
@@ -163,6 +163,6 @@ def test_logs_and_replays_are_kept_as_long_as_the_settings_say(
 
 
 def test_a_match_that_runs_has_nothing_to_remove(store: Store) -> None:
-    """Neither has a waiting match."""
+    """A running match's logs aren't removed, however late it is."""
     claimed(store, [add_bot(store, name) for name in "ab"])
     assert store.logs.remove_logs(LATER + timedelta(days=999), 9) == 0

@@ -25,12 +25,12 @@ def claim(store: Store) -> Claim:
 
 
 def seated(game: int) -> list[str]:
-    """Return the names of the bots in the order of their seats in a game."""
+    """Return the names of a game's bots in seat order."""
     return [NAMES[bot] for bot in SEATINGS[game]]
 
 
 def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Claim) -> None:
-    """The page, the list, the replay and the ratings have the bots in the order of that game's seats."""
+    """The page, list, replay and ratings of a game have its bots in that game's seat order."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3, faults=TAKEN_OVER))
     listed = store.games.newest()
     assert [[seat.bot for seat in game.seats] for game in reversed(listed)] == [
@@ -60,7 +60,7 @@ def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Clai
 
 
 def test_logs_go_by_the_seats_of_the_game(store: Store, claim: Claim) -> None:
-    """A seat of a game has the stderr that its bot printed in the whole match."""
+    """Each seat of a game has the stderr that its bot printed in the whole match."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3))
     for index in range(3):
         log = present(store.logs.find(f"m-{index}"))
@@ -77,6 +77,6 @@ def test_logs_go_by_the_seats_of_the_game(store: Store, claim: Claim) -> None:
     ],
 )
 def test_a_game_with_other_seats_is_refused(claim: Claim, change: dict[str, Any], why: str) -> None:
-    """Each bot has one seat, and each seat one entry in every tuple."""
+    """Each bot must have one seat, and each tuple one entry per seat."""
     with pytest.raises(ValueError, match=why):
         replace(finished(claim, [(1, 2, 3)]).games[0], **change)

@@ -1,4 +1,4 @@
-"""Tests of SQLite's modes, of writers that wait, and of the change counter."""
+"""Tests of SQLite's modes, of waiting writers, and of the change counter."""
 
 import os
 import threading
@@ -68,7 +68,7 @@ def test_the_file_survives_a_power_cut(database: Database) -> None:
 
 
 def test_a_copy_of_the_file_is_a_whole_store(sqlite_url: str, tmp_path: Path) -> None:
-    """After closing, one file has all data."""
+    """After the store is closed, a single file has all data."""
     store = open_store(sqlite_url)
     add_bot(store, "a")
     store.close()
@@ -96,7 +96,7 @@ def test_a_database_created_by_root_belongs_to_the_folders_owner(tmp_path: Path)
 
 @on_sqlite
 def test_the_counter_changes_with_every_commit(store: Store, url: str) -> None:
-    """It changes whenever any store commits a write, and at no other time."""
+    """The counter changes whenever any store commits a write, and at no other time."""
     with closing(open_store(url)) as other:
         beats = [store.change_counter(), store.change_counter()]
         add_bot(store, "a")
@@ -110,7 +110,7 @@ def test_the_counter_changes_with_every_commit(store: Store, url: str) -> None:
 
 @on_sqlite
 def test_a_rollback_does_not_change_the_counter(store: Store) -> None:
-    """Here, a write fails because another author's bot has the name."""
+    """A failed write doesn't change the counter. Here, the name is taken by another author's bot."""
     add_bot(store, "a", author="ann")
     before = store.change_counter()
     with pytest.raises(Exception, match="belongs to"):
@@ -120,12 +120,12 @@ def test_a_rollback_does_not_change_the_counter(store: Store) -> None:
 
 @on_postgresql
 def test_postgresql_has_no_change_counter(store: Store) -> None:
-    """It would need a query like any other."""
+    """On PostgreSQL, a counter would need a query like any other."""
     assert store.change_counter() is None
 
 
 def test_another_file_has_no_change_counter(tmp_path: Path) -> None:
-    """So callers query the database, whose error says what is wrong."""
+    """If the file is no database, callers query it, and the error says what is wrong."""
     (tmp_path / "arena.sqlite3").write_bytes(b"rubbish " * 999)
     change_counter = ChangeCounter(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}"))
     assert change_counter() is None

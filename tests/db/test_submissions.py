@@ -44,7 +44,7 @@ CAUSE = Cause(
 
 
 def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | None = None) -> NewSubmission:
-    """Return a received file. Its content depends on the id."""
+    """Return a received submission. Its file's content depends on the id."""
     return NewSubmission(
         id=id_,
         bot=bot,
@@ -74,13 +74,13 @@ def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewQualifi
 
 
 def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
-    """Bring a received submission to the stage with its games."""
+    """Bring a received submission to the stage in which it plays qualification games."""
     store.submissions.mark_inspected(id_, source, START + timedelta(seconds=1))
     store.submissions.mark_qualifying(id_, START + timedelta(seconds=2))
 
 
 def submit(store: Store, *seats: int | None, bot: str = "mine") -> None:
-    """Add a submission `u1` and its match `q-0`; the submission sits where the version is None."""
+    """Add a submission `u1` and its match `q-0`. The submission has the seat whose version is None."""
     store.submissions.add(new(bot=bot), PLENTY)
     qualify(store)
     assert store.submissions.add_game(game("q", "u1", seats), played=0)
@@ -93,7 +93,7 @@ def stage(store: Store, id_: str = "u1") -> Stage:
 
 
 def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
-    """Each stage has its time. The version has the note, size and digest."""
+    """Each stage has its time. The version has the submission's note, size and digest."""
     store.submissions.add(new(), PLENTY)
     qualify(store)
     assert store.bots.find("mine") is None
@@ -110,7 +110,7 @@ def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
 
 
 def test_a_repeated_step_changes_nothing(store: Store) -> None:
-    """So the last step can be repeated after a crash. Stages can't be skipped."""
+    """After a crash, the last step can be repeated. Stages can't be skipped."""
     store.submissions.add(new(), PLENTY)
     assert store.submissions.activate("u1", START) is None
     store.submissions.mark_qualifying("u1", START)
@@ -127,7 +127,7 @@ def test_a_repeated_step_changes_nothing(store: Store) -> None:
 
 @on_both
 def test_a_rejected_submission_says_why(store: Store) -> None:
-    """The whole cause is stored. No bot is created."""
+    """The whole cause of a rejection is stored. No bot is created."""
     store.submissions.add(new(), PLENTY)
     store.submissions.wait("u1", "no room on the disk")
     assert [each.waiting for each in store.submissions.open_submissions()] == ["no room on the disk"]
@@ -138,7 +138,7 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
 
 
 def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
-    """The game is stored for the bot's owner. It is in no list, statistics, rating or log."""
+    """The bot's owner can see the game, but no list, statistics, rating or log includes it."""
     house = [add_bot(store, name) for name in "ab"]
     submit(store, house[0], None, house[1])
     assert not store.submissions.add_game(game("r", "u1", (house[0], None)), played=0)
@@ -166,7 +166,7 @@ def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
 
 
 def test_the_queue_prefers_what_people_wait_for(store: Store) -> None:
-    """Qualifications come first, then matches with new versions, then others, each the oldest first."""
+    """Qualifications come first, then matches with new versions, then others, each oldest first."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "rest", versions, matches=1)
     store.queue.add(replace(new_match("soon", versions), soon=True))
@@ -176,7 +176,7 @@ def test_the_queue_prefers_what_people_wait_for(store: Store) -> None:
 
 
 def test_a_submission_is_not_a_house_bot(store: Store) -> None:
-    """While untrusted bots are barred, its match waits, and matchmaking ignores it."""
+    """While untrusted bots are barred, a submission's match waits, and matchmaking ignores it."""
     house = add_bot(store, "a", author="house")
     submit(store, None, house)
     assert next_claim(store, house_only=True) is None
@@ -198,7 +198,7 @@ def test_a_quarantined_game_is_replaced(store: Store) -> None:
 
 
 def test_the_older_version_plays_until_the_new_one_is_accepted(store: Store) -> None:
-    """Matches drawn with the older version count for that version. The new one starts from its rating."""
+    """Games drawn with the older version count for it. The new one starts without games."""
     store.submissions.add(new("u0"), PLENTY)
     qualify(store, "u0", "sha256:old")
     store.submissions.activate("u0", START)
@@ -249,7 +249,7 @@ def test_submissions_have_quotas(store: Store) -> None:
 
 
 def test_an_author_has_few_in_progress(store: Store) -> None:
-    """So a few authors can't fill all places. Others may still submit, and so may the author later."""
+    """The limit keeps a few authors from filling all places. Each rejection makes room for another file."""
     for number in range(MAX_IN_PROGRESS):
         store.submissions.add(new(f"u{number}"), PLENTY)
     with pytest.raises(QuotaReached, match="ben has 8 submissions and checks in progress"):
@@ -260,7 +260,7 @@ def test_an_author_has_few_in_progress(store: Store) -> None:
 
 
 def test_checks_have_their_own_quota(store: Store) -> None:
-    """It is as large as the quota of submissions. Neither counts towards the other."""
+    """Checks and submissions have equally large quotas. Neither counts towards the other."""
     quota = Quota(submissions_a_day=1, bots=1, open_submissions=9)
     checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
     store.submissions.add(checks[0], quota)
@@ -275,7 +275,7 @@ def test_checks_have_their_own_quota(store: Store) -> None:
 
 
 def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
-    """The wait ends when the oldest submission is a day old. If waiting doesn't help, it is None."""
+    """The wait ends when the oldest submission is a day old. The wait is None if waiting doesn't help."""
     quota = Quota(submissions_a_day=3, bots=1, open_submissions=4)
     for hour in range(3):
         store.submissions.add(replace(new(f"u{hour}"), received=START + timedelta(hours=hour)), quota)
@@ -296,7 +296,7 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
 
 
 def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
-    """It counts once, as an upload or a submission, unless it is given back."""
+    """An upload that becomes a submission counts once. A refunded upload doesn't count."""
     owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=3, bots=1, open_submissions=4)
     for hour in range(3):
@@ -337,7 +337,7 @@ def test_a_file_is_submitted_during_its_check(store: Store) -> None:
 
 @on_both
 def test_the_same_file_makes_no_new_version(store: Store) -> None:
-    """It is refused while the first is in progress and afterwards.
+    """The same file is refused while the first is in progress and afterwards.
 
     The error names the submission or version.
     """
@@ -372,7 +372,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
 
 
 def test_the_remaining_allowance_is_known(store: Store) -> None:
-    """The allowance follows the same rules as an upload. An account's own quotas replace the arena's."""
+    """The stated allowance follows an upload's rules. An account's own quotas replace the arena's."""
     owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=2, bots=3, open_submissions=9)
     for number in range(2):
@@ -390,7 +390,7 @@ def test_the_remaining_allowance_is_known(store: Store) -> None:
 
 
 def test_a_deleted_account_leaves_no_name(store: Store) -> None:
-    """Its submissions and replays have the pseudonym, and its open submissions are rejected.
+    """The account's submissions and replays have the pseudonym. Its open submissions are rejected.
 
     An upload in progress does not become a submission.
     """
@@ -422,7 +422,7 @@ def ben(store: Store) -> KnownAccount:
 
 @on_both
 def test_quotas_that_are_not_set_stay(store: Store, ben: KnownAccount) -> None:
-    """Each quota is changed separately, and can be 0. Each change is in the audit log."""
+    """Each quota can be changed separately, even to 0. Each change is in the audit log."""
     assert store.people.quota(ben.id) == AccountQuota()
     store.people.set_quota(ben.id, AccountQuota(bots=0), ENTRY)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=7, challenges_a_day=3), ENTRY)
@@ -436,9 +436,9 @@ def test_quotas_that_are_not_set_stay(store: Store, ben: KnownAccount) -> None:
 
 @on_both
 def test_an_accounts_own_quotas_apply_only_to_it(store: Store, ben: KnownAccount) -> None:
-    """They can be higher or lower than the arena's, until they are reset.
+    """An account's quotas can be higher or lower than the arena's, until they are reset.
 
-    Authors without an account have the arena's.
+    The arena's quotas apply to authors without an account.
     """
     mine = replace(new("u9"), account=ben.id)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)

@@ -52,7 +52,7 @@ def all_due(store: Store) -> list[DueNotice]:
 
 @on_both
 def test_authors_get_news_of_their_topics(store: Store) -> None:
-    """Benchings and results of submissions are news, stored in the transaction of the change itself."""
+    """Benchings and results of submissions are stored as news in the same transaction."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     everything = subscribe(store, ann)
     benched = subscribe(store, ann, Topic.BENCHED, mark="other")
@@ -84,7 +84,7 @@ def test_authors_get_news_of_their_topics(store: Store) -> None:
 
 
 def test_all_subscribers_hear_of_a_pause_of_the_ladder(store: Store) -> None:
-    """Only a change of the state is news, and only for those who want it."""
+    """Only actual pauses and resumptions are news, and only for subscribers to the topic."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     subscribe(store, ann, Topic.LADDER)
     subscribe(store, ann, Topic.BENCHED, mark="other")
@@ -101,7 +101,7 @@ def test_all_subscribers_hear_of_a_pause_of_the_ladder(store: Store) -> None:
 
 @on_both
 def test_failures_put_off_the_next_attempt(store: Store) -> None:
-    """Notices stay in order. A subscription that is switched off gets none until a test notice succeeds."""
+    """Notices stay in order. A subscription that is off gets none until a test notice succeeds."""
     ann = add_account(store, "ann")
     id_ = subscribe(store, ann).id
     bot_of(store, "mine", ann)
@@ -126,7 +126,7 @@ def test_failures_put_off_the_next_attempt(store: Store) -> None:
 
 
 def test_an_old_delivery_does_not_change_what_replaced_it(store: Store) -> None:
-    """A delivery may end after its subscription was replaced. SQLite then reuses the ids of removed rows."""
+    """A subscription may be replaced during a delivery, and SQLite reuses the ids of removed rows."""
     ann = add_account(store, "ann")
     slow = subscribe(store, ann)
     store.subscriptions.test(ann.id, slow.id, sample(START))
@@ -142,7 +142,7 @@ def test_an_old_delivery_does_not_change_what_replaced_it(store: Store) -> None:
 
 
 def test_an_old_delivery_leaves_a_later_test(store: Store) -> None:
-    """Requesting another test during a delivery replaces the waiting one, whose number SQLite may reuse."""
+    """A delivery doesn't remove a test notice requested meanwhile, even if SQLite reuses the number."""
     ann = add_account(store, "ann")
     subscription = subscribe(store, ann)
     store.subscriptions.test(ann.id, subscription.id, sample(START))
@@ -154,7 +154,7 @@ def test_an_old_delivery_leaves_a_later_test(store: Store) -> None:
 
 @on_both
 def test_a_mail_address_is_confirmed_first(store: Store) -> None:
-    """Until then it gets only the request to confirm it. The same secret ends the subscription."""
+    """An unconfirmed address gets only the request to confirm it. The same secret ends the subscription."""
     ann = add_account(store, "ann")
     id_ = subscribe(store, ann, kind=SubscriptionKind.MAIL).id
     subscribe(store, ann, mark="of a webhook")
@@ -192,7 +192,7 @@ def test_unconfirmed_addresses_are_removed(store: Store) -> None:
 
 
 def test_subscriptions_belong_to_their_owners(store: Store) -> None:
-    """Others can't change them. Their number is limited, and they are deleted with the account."""
+    """Others can't change an account's subscriptions. They are limited, and deleted with the account."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     id_ = subscribe(store, ann).id
     assert not store.subscriptions.set_topics(ben.id, id_, [Topic.BENCHED], ENTRY)
@@ -215,7 +215,7 @@ def test_subscriptions_belong_to_their_owners(store: Store) -> None:
 def test_a_bot_is_overtaken_once_a_day(store: Store) -> None:
     """The notice names the bot that took the rank.
 
-    A second loss within a day is reported after that day, unless the bot has its rank back by then.
+    A second loss of the rank within a day is reported after that day, unless the rank has been regained.
     """
     ann = add_account(store, "ann")
     subscribe(store, ann)

@@ -13,7 +13,7 @@ from tests.db.builders import START, add_bot, claimed, finished, record
 
 
 def test_a_new_bot_is_on_the_leaderboard(store: Store) -> None:
-    """In every list it has the initial rating and no games."""
+    """In every list, a new bot has the initial rating and no games."""
     add_bot(store, "greedy", author="house")
     for players in (0, 2, 3, 4, 5):
         (line,) = store.ratings.standings(players)
@@ -30,7 +30,7 @@ def test_the_same_source_is_the_same_version(store: Store) -> None:
 
 
 def test_a_new_version_carries_on_with_less_certainty(store: Store) -> None:
-    """It has the old version's mean with a larger deviation, and replaces it on the leaderboard."""
+    """A new version has the old one's mean with a larger deviation, and replaces it on the leaderboard."""
     versions = [add_bot(store, "greedy"), add_bot(store, "random")]
     record(store, versions, [(1, 2)] * 80)
     old = {players: store.ratings.standings(players)[0].entry.rating for players in (0, 2)}
@@ -60,7 +60,7 @@ def test_a_time_needs_a_time_zone(store: Store) -> None:
 
 
 def test_a_bot_is_found_by_its_name(store: Store) -> None:
-    """The author and the number of the newest version are found with it."""
+    """The result has the author and the number of the newest version."""
     assert store.bots.find("mine") is None
     for source in ("sha256:1", "sha256:2"):
         add_bot(store, "mine", source=source)
@@ -71,7 +71,7 @@ def test_a_bot_is_found_by_its_name(store: Store) -> None:
 
 
 def test_sources_of_versions_that_play_are_in_use(store: Store) -> None:
-    """That is every bot's newest version, and older versions with open matches."""
+    """Sources in use are those of every bot's newest version, and of older versions in open matches."""
     assert store.bots.sources_in_use() == frozenset()
     old = [add_bot(store, bot, source=f"sha256:{bot}1") for bot in ("a", "b")]
     claim = claimed(store, old)
@@ -83,7 +83,7 @@ def test_sources_of_versions_that_play_are_in_use(store: Store) -> None:
 
 
 def test_a_name_that_differs_only_in_case_is_taken(store: Store) -> None:
-    """So no bot can be mistaken for another."""
+    """Names that differ only in case are refused, so that no bot can be mistaken for another."""
     add_bot(store, "greedy", author="house")
     with pytest.raises(BotTaken, match="too similar to that of the bot greedy"):
         add_bot(store, "Greedy", author="ann")
