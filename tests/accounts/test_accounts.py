@@ -58,7 +58,7 @@ def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) ->
 
 
 def test_a_session_lives_by_its_secret(world: World) -> None:
-    """The secret finds the session until it ends.
+    """A session's secret is valid until the session ends.
 
     A new login in the same browser ends the previous session.
     """
@@ -76,7 +76,7 @@ def test_a_session_lives_by_its_secret(world: World) -> None:
 
 
 def test_a_session_that_is_not_used_ends(world: World) -> None:
-    """An unused session ends after a week. Use extends a session."""
+    """An unused session ends after a week. Using a session extends it."""
     ann = world.add("ann")
     idle, used = (world.log_in(ann) for _ in range(2))
     world.now += MAX_IDLE / 2
@@ -116,7 +116,7 @@ def test_secrets_are_nowhere_in_the_database(world: World, tmp_path: Path) -> No
 
 
 def test_a_token_does_what_its_scopes_say_until_it_expires(world: World) -> None:
-    """Using a token updates its last use. An expired token is unknown."""
+    """Using a token updates the time of its last use. An expired token is treated as unknown."""
     ann = world.add("ann")
     secret, made = world.accounts.tokens.create(
         ann, name=" my\tlaptop\N{RIGHT-TO-LEFT OVERRIDE} ", scopes={Scope.SUBMIT, Scope.READ}, days=30
@@ -152,7 +152,7 @@ def test_some_tokens_are_refused(world: World, name: str, scopes: set[Scope], da
 
 
 def test_tokens_per_account_are_limited(world: World) -> None:
-    """Expired tokens don't count."""
+    """Expired tokens don't count towards the limit."""
     ann = world.add("ann")
     for _ in range(MAX_TOKENS):
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)

@@ -48,7 +48,7 @@ def test_three_thousand_common_passwords_are_known() -> None:
 
 
 def test_hashes_are_strong_argon2id() -> None:
-    """Hashes are salted, with at least the second recommended parameters of RFC 9106."""
+    """Hashes are salted, and use at least RFC 9106's second recommended parameters."""
     passwords = Passwords(strong_hasher())
     stored = passwords.hash(PASSWORD)
     parameters = extract_parameters(stored)
@@ -57,7 +57,7 @@ def test_hashes_are_strong_argon2id() -> None:
     assert stored != passwords.hash(PASSWORD)
     assert passwords.matches(PASSWORD, stored)
     assert not passwords.matches(PASSWORD + " ", stored)
-    # The hash that is checked for unknown names has the same parameters, so both take equally long.
+    # The hash that is checked for unknown names has the same parameters, so these take as long as known ones.
     assert extract_parameters(passwords._decoy) == parameters  # noqa: SLF001 - as above
 
 

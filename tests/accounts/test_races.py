@@ -1,4 +1,4 @@
-"""Password changes during a login: a check of the old password allows nothing afterwards."""
+"""Races with password changes and revocations: a check that succeeded before is useless afterwards."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -29,7 +29,7 @@ class Interrupted(PasswordHasher):
         self._meanwhile = [meanwhile]
 
     def verify(self, hash: str | bytes, password: str | bytes) -> bool:  # type: ignore[override] # noqa: A002 - its name
-        """Check a password."""
+        """Check a password. Then, the first time, run the callback."""
         is_right = super().verify(hash, password)
         if self._meanwhile:
             self._meanwhile.pop()()
@@ -77,7 +77,7 @@ def delete(accounts: Accounts, session: OpenSession) -> None:
 def test_an_old_password_allows_nothing_after_the_change(
     world: World, use: Callable[[Accounts, OpenSession], None]
 ) -> None:
-    """The old password was right when it was checked, but changed before the result was used."""
+    """A password that is changed between its check and the use of the result is refused."""
     ann = world.add("ann")
     owners, thiefs = session_of(world, ann), session_of(world, ann)
     hasher = Interrupted(lambda: world.accounts.own.change_password(owners, PASSWORD, NEW))
@@ -99,7 +99,7 @@ def test_a_login_that_a_new_password_overtakes_leaves_no_known_browser(world: Wo
 
 
 def test_a_revoked_token_creates_no_tokens(world: World) -> None:
-    """This holds even if the token was looked up before it was revoked."""
+    """A revoked token is refused even if it was looked up before its revocation."""
     ann = world.add("ann")
     secret, made = world.accounts.tokens.create(ann, name="t", scopes={Scope.TOKENS}, days=1)
     bearer = world.accounts.tokens.find(secret)

@@ -36,7 +36,7 @@ class World:
     mode: RegistrationMode = RegistrationMode.OPEN
     now: datetime = START  # tests advance it
     uploads: Path = Path("/nowhere")  # the folder for uploaded files
-    least_free: int = 0  # bytes that uploads leave free on the disk
+    least_free: int = 0  # bytes that uploads must leave free on the disk
     pseudonyms: list[str] = field(default_factory=list)  # the next ones; then `former-1`, `former-2`, …
     file: Path | None = None  # the store's file, if it is an SQLite store
     webhook_hosts: frozenset[str] = frozenset()  # webhooks may use these even if they aren't public
@@ -78,8 +78,8 @@ class World:
     def filled(self, fill: "Callable[[World], T]") -> T:
         """Fill this empty world with ``fill``, and return its result.
 
-        ``fill`` is called once per process. Later calls copy the database that it filled, which is much
-        faster, so all worlds share its result.
+        ``fill`` is called once per process. Later calls only copy the filled database, which is much
+        faster, so all worlds share the result.
         """
         if self.file is None:
             return fill(self)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests in a real browser."""
+"""Fixtures for the tests in a real browser."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 
 @pytest.fixture
 def windows(browser: Browser) -> Iterator[Windows]:
-    """Yield an opener of windows."""
+    """Yield an object that opens windows, and check that the browser doesn't complain."""
     windows = Windows(browser)
     yield windows
     windows.close()
@@ -25,7 +25,7 @@ def windows(browser: Browser) -> Iterator[Windows]:
 
 @pytest.fixture(scope="module")
 def window(browser: Browser, url: str) -> Iterator[Visit]:
-    """Yield a window for all tests of a file, since opening one takes longer than opening a page."""
+    """Yield a window for all tests in a file, since opening one takes longer than opening a page."""
     windows = Windows(browser)
     yield windows.open(url, "desktop", "light")
     windows.close()
@@ -35,7 +35,7 @@ def window(browser: Browser, url: str) -> Iterator[Visit]:
 def visit(window: Visit) -> Iterator[Visit]:
     """Yield the file's window as if it were new, and check that the browser doesn't complain.
 
-    The file's fixture ``url`` has the site's address.
+    The site's address comes from the file's fixture ``url``.
     """
     window.complaints.clear()
     window.resize("desktop")
@@ -48,7 +48,7 @@ def visit(window: Visit) -> Iterator[Visit]:
 
 @pytest.fixture(scope="module")
 def plain_window(browser: Browser, url: str) -> Iterator[Visit]:
-    """Yield a window without scripts for all tests of a file."""
+    """Yield a window without scripts for all tests in a file."""
     windows = Windows(browser)
     yield windows.open(url, "desktop", "light", script=False)
     windows.close()

@@ -1,4 +1,4 @@
-"""Every page of the site in a real browser, in all sizes and both themes, and its accessibility."""
+"""The layout and accessibility of every page in a real browser, in all sizes and both themes."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -43,9 +43,9 @@ NO_PAGES: Final = re.compile(r"^/(api|data|feeds)/|^/(health|ready)z$|^/(bots|li
 
 @dataclass(frozen=True)
 class Look:
-    """A page in a state."""
+    """A page in one of its states."""
 
-    route: str  # the site's; empty if there is none
+    route: str  # as the site defines it; empty if none is checked
     path: str  # its address
     who: str = ""  # the user who is logged in, or empty
     status: int = 200  # of the response
@@ -78,12 +78,12 @@ def make_a_token(page: Page) -> None:
 
 
 def open_all(page: Page) -> None:
-    """Open everything that is folded."""
+    """Expand all collapsed sections."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
 
 
 def challenge_nobody(page: Page) -> None:
-    """Challenge a bot that doesn't exist, and open everything that is folded."""
+    """Challenge a bot that doesn't exist, and expand all collapsed sections."""
     page.get_by_label("Opponent 1").fill("nobody")
     follow(page, page.get_by_role("button", name="Challenge"))
     expect(page.get_by_role("alert")).to_be_visible()
@@ -97,7 +97,7 @@ def choose_a_card(page: Page) -> None:
 
 
 def ask_for_keys(page: Page) -> None:
-    """Open the viewer's dialog about keys."""
+    """Open the viewer's dialog of keyboard shortcuts."""
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
 
@@ -108,7 +108,7 @@ def pause(page: Page) -> None:
 
 
 def come_from_elsewhere(page: Page) -> None:
-    """Send a form from another site."""
+    """Submit a form from another site."""
     action = page.url + "logout"
     page.goto(f'data:text/html,<form method="post" action="{action}"><button>Win</button></form>')
     page.get_by_role("button").click()
@@ -283,9 +283,11 @@ AXE: Final = {
     "preload": False,
     "rules": {"color-contrast": {"enabled": SOAK}},
 }
-"""Leaves out what costs most: details of other results, and contrast in the short run, checked elsewhere."""
+"""Leaves out the slowest parts: details of other results and, in the short run, contrast.
+``hard_to_read`` checks the contrast in both runs.
+"""
 LOOKS: Final = (("light", ("phone", "zoomed")), ("dark", ("desktop", "zoomed")))
-"""Theme and sizes in which the short run checks pages, which take turns with the two entries."""
+"""Themes and sizes in which the short run checks pages, which alternate between the two entries."""
 
 
 @pytest.mark.parametrize(
@@ -294,8 +296,8 @@ LOOKS: Final = (("light", ("phone", "zoomed")), ("dark", ("desktop", "zoomed")))
 def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: str, name: str) -> None:
     """Pages don't shift or scroll sideways, have enough contrast, and cause no complaints.
 
-    axe-core finds nothing, by WCAG 2.2 AA and its own best practices. The soak run checks each page in all
-    sizes and both themes, and takes screenshots.
+    axe-core reports no violations of WCAG 2.2 AA or of its own best practices. The soak run checks each page
+    in all sizes and both themes, and takes screenshots.
     """
     look, page = PAGES[name], town.windows[PAGES[name].who]
     width, height = SIZES["phone"]
@@ -314,7 +316,7 @@ def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: st
     looks = [(theme, tuple(SIZES)) for theme in PAPER] if SOAK else [LOOKS[short.index(name) % 2]]
     for theme, sizes in looks:
         see(page, axe, name, theme, sizes)
-    # Chromium may only report the page's own status, if it is an error.
+    # Chromium may report only the page's own status, if that is an error.
     assert [text for text in complaints if "Failed to load resource" not in text] == []
 
 
@@ -375,7 +377,7 @@ TOUCHING: Final = """() => {
 OVERLAPPING: Final = """() => {
   const styles = (element) => element ? [getComputedStyle(element), ...styles(element.parentElement)] : [];
   const unseen = ({ clipPath, visibility }) => clipPath !== "none" || visibility === "hidden";
-  // The visible part of a box: within everything around its text that scrolls or hides.
+  // The visible part of a box, clipped by all ancestors that scroll or hide their content.
   const visible = (box, element) => {
     let { left, right, top, bottom } = box;
     for (let e = element; e && e !== document.body; e = e.parentElement) {
@@ -439,7 +441,7 @@ def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> No
 
 
 def test_no_page_is_left_out(tmp_path: Path) -> None:
-    """The table has the routes of all pages."""
+    """``PAGES`` contains the routes of all pages."""
     with closing(World.at(tmp_path)) as world:
         app = client(world).app
         assert isinstance(app, FastAPI)

@@ -1,4 +1,4 @@
-"""Data files: downloads, and a notebook that runs in the browser, on another site."""
+"""Data files: downloads, and requests by a notebook that runs in the browser on another site."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ async ([url, method, headers, credentials]) => {
   }
 }
 """
-"""Send a request from a page."""
+"""Sends a request from a page, and returns parts of the response, or the error."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_a_click_downloads_a_file(visit: Visit) -> None:
-    """The browser stores it under its name, and doesn't show it."""
+    """The browser saves the file under its own name instead of showing it."""
     page = visit.page
     visit.open("/data")
     with page.expect_download() as begun:
@@ -54,7 +54,7 @@ def test_a_click_downloads_a_file(visit: Visit) -> None:
 
 
 def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> None:
-    """It can read the manifest, and files whole or in ranges, but only without cookies, and nothing else."""
+    """Without cookies, it can read the manifest and files, whole or in ranges. Everything else is refused."""
     with elsewhere() as other:
         visit = windows.open(other, "desktop", "light")
         visit.open("/")
@@ -87,7 +87,7 @@ def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> N
 
 
 def test_the_day_of_a_file_is_the_same_in_all_zones(browser: Browser, url: str) -> None:
-    """It stays the day in the file's name, even where UTC's midnight is in the evening before."""
+    """The page shows the day in the file's name, even where midnight UTC is on the evening before."""
     page = new_page(browser, timezone_id="America/New_York")
     page.goto(f"{url}/data")
     day = page.locator("time").first

@@ -35,7 +35,7 @@ from web.http.authentication import PLAIN_NAME
 pytestmark = pytest.mark.chromium
 
 SHORT: Final = 500
-"""Bytes of a text that isn't worth compressing."""
+"""Size in bytes below which a text isn't worth compressing."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         run_sql(f"sqlite:///{world.file}", "UPDATE ladder SET games = 1233")
         stable = fill_stable(world)
         play_matches(world.store, [(stable.versions[2], stable.other)], Rules(players=2), name="two")
-        # Later than all that the site does meanwhile with the real clock.
+        # Later than anything that the site does meanwhile by the real clock.
         world.now = datetime.now(UTC) + timedelta(hours=1)
         settings = {
             "ARENA_SMTP_ADDRESS": f"127.0.0.1:{port}",
@@ -107,7 +107,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 @pytest.fixture(scope="module")
 def visit(browser: Browser, place: Place) -> Iterator[Visit]:
-    """Yield a window that all tests use, which is faster."""
+    """Yield one window for all tests, which is faster than one for each."""
     windows = Windows(browser)
     yield windows.open(place.url, "small", "light")
     windows.close()
@@ -118,7 +118,7 @@ class Taken:
     """A response that a page used."""
 
     name: str  # its address
-    kind: str  # what asked for it
+    kind: str  # what requested it
     sent: int  # bytes on the wire; CACHED if it came from the browser's cache
     size: int  # bytes before compression
     encoding: str
@@ -126,14 +126,14 @@ class Taken:
 
 CACHED: Final = 0
 UNCHANGED: Final = 300
-"""Bytes sent if the answer is 304, as the standard defines for browsers."""
+"""Size that the Resource Timing standard prescribes for a response 304."""
 
 TAKEN: Final = """() => ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
   .map((it) => [it.name, it.initiatorType, it.transferSize, it.decodedBodySize, it.contentEncoding])"""
 
 
 def taken(page: Page) -> list[Taken]:
-    """Return what a page was made of, as the browser reports it (Resource Timing)."""
+    """Return the responses that a page used, as the browser reports them (Resource Timing)."""
     return [Taken(*each) for each in page.evaluate(TAKEN)]
 
 
@@ -195,7 +195,7 @@ LOAD: Final = """async (addresses) => {
 
 
 def test_search_engines_find_pages_that_can_be_cached(visit: Visit, place: Place) -> None:
-    """robots.txt names the sitemap. All its addresses are pages, and are sent once. There is an icon."""
+    """robots.txt names the sitemap, which lists only pages. Repeated requests get a 304. There is an icon."""
     page = visit.page
     visit.open("/favicon.ico")
     assert page.evaluate("document.documentElement.tagName") == "svg"
@@ -221,11 +221,11 @@ READ_FEED: Final = """async () => {
   const atom = (name) => [...feed.getElementsByTagNameNS("http://www.w3.org/2005/Atom", name)];
   return [address, atom("entry").length, atom("summary").map((each) => each.textContent)];
 }"""
-"""Read the feed that a page names, and return its address, the number of entries, and their texts."""
+"""Reads the feed that a page links to, and returns its address, the number of entries, and their texts."""
 
 
 def make_news(place: Place) -> list[str]:
-    """Let ann's bot be overtaken, improved and benched, and pause the ladder. Return what news say of it."""
+    """Overtake, update and bench ann's bot, and pause the ladder. Return the texts of the news."""
     store, world = place.store, place.world
     both = [each for each in store.ratings.standings() if each.bot in {"mine", "other"}]
     for first in ("mine", "other"):
@@ -257,7 +257,7 @@ def pause(place: Place, *, paused: bool) -> None:
 
 
 def subscribe(page: Page, place: Place) -> None:
-    """Add an address for mail, and a webhook that isn't told about overtaken bots."""
+    """Add an email address, and a webhook that isn't notified of overtaken bots."""
     page.goto(f"{place.url}/account/notifications")
     form = page.get_by_role("region", name="New email address")
     form.get_by_label("Address").fill("ann@mail.example")
@@ -271,7 +271,7 @@ def subscribe(page: Page, place: Place) -> None:
 
 
 def test_an_author_gets_news_and_ends_each_subscription(visit: Visit, place: Place) -> None:
-    """Mail, webhook and the feed of the author's page report the same. The links in mail need no login."""
+    """Emails, the webhook and the author's feed report the same news. The links in emails need no login."""
     page = visit.page
     secret = place.world.log_in(place.ann)
     page.context.add_cookies([{"name": PLAIN_NAME, "value": secret, "url": place.url}])

@@ -42,7 +42,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of an arena."""
+    """Return the data folder of an arena."""
     return tmp_path_factory.mktemp("data")
 
 
@@ -88,7 +88,7 @@ def test_it_updates_itself_and_nothing_moves(
             answers.append(answer.status)
 
     def in_turn() -> list[int]:
-        """Return the statuses without repetitions, of which a slow host may have more."""
+        """Return the statuses without consecutive repetitions, of which a slow host may cause more."""
         return [status for status, _ in groupby(answers)]
 
     page.on("response", hear)
@@ -169,7 +169,7 @@ def test_nothing_moves_while_a_page_arrives(windows: Windows, url: str, size: st
 
 @pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_bots_are_found_with_the_keyboard(windows: Windows, url: str, *, script: bool) -> None:
-    """The field, its options and the links to other pages work by keyboard, with or without scripts."""
+    """The search field, its options and the links to other pages work by keyboard, even without scripts."""
     visit = windows.open(url, "desktop", "light", script=script)
     page = visit.page
     visit.open("/leaderboard?players=5")
@@ -190,7 +190,7 @@ def test_bots_are_found_with_the_keyboard(windows: Windows, url: str, *, script:
 
 
 def test_a_head_of_the_leaderboard_sorts_it(visit: Visit, url: str) -> None:
-    """A click on a column's head puts the highest number first, and marks the head."""
+    """Clicking a column head puts the highest number first, and marks the head."""
     page = visit.page
     visit.open("/leaderboard")
     follow(page, page.get_by_role("columnheader", name="Games").get_by_role("link"))
@@ -202,7 +202,7 @@ def test_a_head_of_the_leaderboard_sorts_it(visit: Visit, url: str) -> None:
 
 
 def test_a_bots_page_begins_with_its_rank(visit: Visit, store: Store) -> None:
-    """A phone shows it without scrolling, above all sections."""
+    """A phone shows the rank without scrolling, above all sections."""
     visit.resize("phone")
     best = store.ratings.standings()[0]
     visit.open(f"/bots/{best.bot}")
@@ -216,7 +216,7 @@ def test_a_bots_page_begins_with_its_rank(visit: Visit, store: Store) -> None:
 
 
 def test_the_best_games_are_one_click_away(visit: Visit, url: str) -> None:
-    """The closest games, comebacks and upsets are each in order, with the number that decides."""
+    """The lists of closest games, comebacks and upsets are sorted by the figure that they show."""
     page = visit.page
     visit.open("/games")
     found = {}
@@ -235,7 +235,7 @@ def test_the_best_games_are_one_click_away(visit: Visit, url: str) -> None:
 
 
 def test_what_is_played_is_read_aloud(visit: Visit) -> None:
-    """The front page's parts have names, and the seats of a table are a list."""
+    """For screen readers, the front page's sections have names, and the seats of a table are a list."""
     visit.open("/")
     tables = visit.page.get_by_role("region", name="Now playing")
     expect(tables.get_by_role("listitem").filter(has_text="greedy@1").first).to_be_visible()
@@ -253,7 +253,7 @@ def test_what_is_played_is_read_aloud(visit: Visit) -> None:
     ],
 )
 def test_the_front_page_plays_a_game(visit: Visit, size: str, *, reduced: bool, plays: bool) -> None:
-    """It plays automatically and can be paused. Visitors who prefer reduced motion get a picture instead."""
+    """The game plays automatically and can be paused. With reduced motion, there is a picture instead."""
     visit.resize(size)
     page = visit.page
     page.emulate_media(color_scheme="dark", reduced_motion="reduce" if reduced else "no-preference")

@@ -1,4 +1,4 @@
-"""A match, watched in a real browser while it is played."""
+"""A match that is watched in a real browser while it is being played."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ MATCH = "slow-0"
 
 @dataclass
 class Hall:
-    """A site with a match whose rounds the test ends."""
+    """A site with a running match, whose rounds end when the test calls ``end``."""
 
     url: str
     store: Store
@@ -51,15 +51,15 @@ def state(page: Page, words: str) -> None:
 
 
 def ready(page: Page) -> None:
-    """Wait until the viewer can be stepped through."""
+    """Wait until the viewer's controls can be used."""
     page.locator("#film[data-ready]").wait_for()
 
 
 def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows, hall: Hall) -> None:
-    """The page appears once a round is over, plays it from its first turn, and grows with each further round.
+    """The viewer appears once a round is over, plays it from its first turn, and adds each further round.
 
-    A viewer who stepped back stays there, and one who has seen everything continues. At the end, links lead
-    to the same frame of the replay and to the next table.
+    A visitor who has stepped back stays at that frame, and one who has seen everything is shown the new
+    round. At the end, links lead to the same frame of the replay and to the next table.
     """
     visit = windows.open(hall.url, "desktop", "light")
     page = visit.page
@@ -108,7 +108,7 @@ def without_frames(windows: Windows, hall: Hall) -> Visit:
 
 
 def with_frames(visit: Visit) -> None:
-    """Let the frames be loaded: the page stays at the frame that it shows, and gets all new ones."""
+    """Let the frames load. The page stays at the frame that it shows, and receives all new ones."""
     state(visit.page, "Round 3 is being played.")
     moments = visit.page.locator("[data-event]").count()
     visit.page.unroute_all()
@@ -149,7 +149,7 @@ def stepped_back(page: Page, hall: Hall) -> None:
 
 
 def sent_elsewhere(page: Page) -> None:
-    """A redirect that isn't the arena's, such as a proxy's to a log-in page, doesn't end the match."""
+    """A redirect by a proxy, for example to its login page, doesn't mean that the match is over."""
     asked: list[str] = []
 
     def send(route: Route) -> None:
@@ -161,13 +161,13 @@ def sent_elsewhere(page: Page) -> None:
         return sum("/api/" in address for address in asked) > 1
 
     page.route(re.compile(rf"/live/{MATCH}"), send)
-    wait_until(has_asked, "questions whether the match is over", pause=0.1)
+    wait_until(has_asked, "requests that ask whether the match is over", pause=0.1)
     page.unroute_all()
     expect(page.locator('[data-live="state"]')).to_contain_text("Round 3 is being played.")
 
 
 def followed(page: Page, hall: Hall) -> None:
-    """A viewer who has seen the last frame is shown the next round, which can be paused."""
+    """A visitor who has seen the last frame is shown the next round, and can pause it."""
     page.keyboard.press("End")
     assert shown(page) == 59
     hall.end(1, 3)
@@ -194,7 +194,7 @@ def to_the_replay(page: Page, hall: Hall) -> None:
 
 
 def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_path: Path) -> None:
-    """The page reports this, and links to where the match will be shown."""
+    """The page reports that the match is being played again, and links to where it will be shown."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
         claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
         show(store, claim, 1)
@@ -211,7 +211,7 @@ def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_pa
 
 
 def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) -> None:
-    """The page reloads by itself. Without scripts it has a link."""
+    """The page reloads automatically. Without scripts, it has a link for reloading."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
         claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
         plain = windows.open(site.url, "phone", "dark", script=False)

@@ -35,7 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) -> None:
-    """The form suggests names, and keeps them if it is refused. Games appear without a reload."""
+    """The form suggests bots' names, and keeps its input if it is refused. Games appear without a reload."""
     add_bots(place.world.store, [(f"crowd-{number}", "someone") for number in range(100, 180)])
     visit = windows.open(place.url, "desktop", "light")
     page = visit.page
@@ -77,7 +77,7 @@ def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) 
 
 
 def test_the_logs_of_a_game_are_on_its_page(windows: Windows, place: Place) -> None:
-    """The bot's owner sees them. Long lines don't widen the page, and the keyboard scrolls them."""
+    """The bot's owner sees its logs and notes. Long ones don't widen the page, and scroll by keyboard."""
     visit = windows.open(place.url, "small", "light")
     page = visit.page
     log_in(page, visit.url, "ann")

@@ -22,12 +22,12 @@ HURRY = "patient = AbortSignal.timeout; AbortSignal.timeout = () => patient.call
 """Script that makes fetches time out after a millisecond instead of 10 s."""
 
 LAST_TURNS = {2: 10, 4: 8, 5: 7}
-"""Cards that are dealt to each player."""
+"""Number of cards dealt to each player, by the number of players."""
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the site of an arena with house bots and a table for people."""
+    """Yield the address of a site on which people can play against house bots."""
     folder = tmp_path_factory.mktemp("play")
     with short_folder() as run_dir, closing(sqlite_store(folder / "arena.sqlite3")) as store:
         for name in ("greedy", "random", "spoiler"):
@@ -57,7 +57,7 @@ def begin(page: Page, url: str, *bots: str) -> None:
 
 
 def play(page: Page, choose: Callable[[Page], None], end: str = "") -> list[str]:
-    """Play to this step, or to the end; return the steps at which a card was chosen."""
+    """Play until this step, or to the end. Return the steps at which a card was chosen."""
     steps: list[str] = []
     ready = re.compile("decide|over")
     while True:
@@ -72,7 +72,7 @@ def play(page: Page, choose: Callable[[Page], None], end: str = "") -> list[str]
 
 
 def by_touch(page: Page) -> None:
-    """Tap the last card, and with chopsticks also the first."""
+    """Tap the last card and, with chopsticks, also the first."""
     cards = page.locator("#hand button.pick")
     if cards.count():
         cards.last.tap()
@@ -145,7 +145,7 @@ def test_two_turns_by_touch(windows: Windows, url: str) -> None:
 
 
 def test_a_choice_that_was_made_in_another_tab_leads_to_the_game(windows: Windows, url: str) -> None:
-    """The tab shows the current table instead of the error."""
+    """The tab shows the current table instead of an error."""
     visit = windows.open(url, "desktop", "light")
     visit.forgive("409")
     page = visit.page
@@ -164,7 +164,7 @@ def test_a_choice_that_was_made_in_another_tab_leads_to_the_game(windows: Window
 def test_a_choice_that_does_not_reach_the_site_can_be_repeated(
     windows: Windows, url: str, connection: str
 ) -> None:
-    """The table stays, with a warning. A dead connection reports no error."""
+    """The table remains visible, with a warning. On a dead connection, the request times out."""
     visit = windows.open(url, "phone", "light")
     visit.forgive("ERR_INTERNET_DISCONNECTED")
     page = visit.page
@@ -188,7 +188,7 @@ def test_a_choice_that_does_not_reach_the_site_can_be_repeated(
 
 
 def test_a_double_click_chooses_once(windows: Windows, url: str) -> None:
-    """Its second click may arrive when the next hand is already there."""
+    """The second click chooses nothing, even if it arrives when the next hand is already shown."""
     page = windows.open(url, "desktop", "light").page
     page.emulate_media(reduced_motion="reduce")  # otherwise the next hand is still moving
     begin(page, url, "greedy")
@@ -223,7 +223,7 @@ def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: s
 
 
 def test_without_scripts_the_same_forms_work(windows: Windows, url: str) -> None:
-    """This includes a dummy, whose card is chosen too. The page reloads automatically."""
+    """The forms also choose the dummy's card. The page reloads automatically."""
     visit = windows.open(url, "phone", "light", script=False)
     page = visit.page
     page.goto(f"{url}/play")

@@ -20,7 +20,7 @@ RATED = "/games/logged-0-0"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield a site on which ann has a bot that has played, and a challenge of three games."""
+    """Yield the address of a site on which ann has a bot that has played, and a challenge of three games."""
     folder = tmp_path_factory.mktemp("data")
     with closing(World.at(folder)) as world:
         fill_stable(world)
@@ -33,14 +33,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def log_in(page: Page) -> None:
-    """Fill in the form that is shown."""
+    """Log in as ann with the form that is shown."""
     page.get_by_label("Name").fill("ann")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
 
 
 def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, url: str) -> None:
-    """After logging in, ann is back at the same frame. It shows her notes, which follow each step."""
+    """After logging in, ann is back at the same frame, with her notes, which change with the turn."""
     visit = windows.open(url, "desktop", "light")
     page = watch(visit, f"{RATED}/1/1?view=seat:1")
     expect(page.get_by_role("region", name="Notes")).to_have_count(0)
@@ -68,7 +68,7 @@ def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, url: str) -> 
 
 
 def test_a_private_game_is_watched_like_any_other(windows: Windows, url: str) -> None:
-    """The challenge's page leads to it. Since nobody else may see it, the key for embedding does nothing."""
+    """The challenge's page links to the game. Others can't see it, so the key for embedding does nothing."""
     visit = windows.open(url, "phone", "dark")
     page = visit.page
     visit.open("/challenges")

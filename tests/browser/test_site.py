@@ -48,7 +48,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_tables_stay_tables_for_screen_readers(visit: Visit) -> None:
-    """Rows and cells keep their roles on a phone, although it shows them as sheets."""
+    """Rows and cells keep their roles on a phone, where they aren't displayed as a table."""
     visit.resize("phone")
     visit.open("/leaderboard")
     table = visit.page.get_by_role("table")
@@ -104,7 +104,7 @@ def test_nothing_on_the_leaderboard_is_squeezed(visit: Visit) -> None:
 
 
 def test_games_are_found_by_a_form_and_rows_lead_to_them(plain: Visit, url: str) -> None:
-    """No scripts are needed. A click anywhere in a row opens its game, and on a bot's name the bot."""
+    """No scripts are needed. A click in a row opens its game, and a click on a bot's name opens the bot."""
     page = plain.page
     page.goto(f"{url}/games")
     page.get_by_text("Filter and sort").click()
@@ -147,7 +147,7 @@ def test_games_are_found_by_author_result_and_date(plain: Visit, url: str) -> No
 
 
 def test_first_picks_are_limited_to_hands_with_a_card(plain: Visit, url: str) -> None:
-    """Every hand then has the card, which stays selected. No scripts are needed."""
+    """Every hand that is shown has the card, which stays selected. No scripts are needed."""
     page = plain.page
     page.goto(f"{url}/bots/mine/picks")
     hands = page.locator(".hands li")
@@ -166,13 +166,13 @@ POINTS_OF_GAMES = """() => [...document.querySelectorAll(".games tbody tr")].map
   row.getBoundingClientRect().height,
   [...row.querySelectorAll(".points")].map((points) => Math.round(points.getBoundingClientRect().right)),
 ])"""
-"""Returns how high the row of each game is, and where its points end."""
+"""Returns the height of each game's row, and the right edge of each of its points."""
 
 
 def test_points_of_games_are_in_line(visit: Visit) -> None:
-    """Seats have a column each, whatever the number of players, and games have one line.
+    """Each seat has a column, whatever the number of players, and each game takes one line.
 
-    On a tablet, the fourth seat begins a second line. On a phone, all points end together.
+    On a tablet, the fourth seat begins a second line. On a phone, all points have the same right edge.
     """
     for size in ("desktop", "tablet", "phone"):
         visit.resize(size)
@@ -198,7 +198,7 @@ CUT_OFF = """() => [...document.querySelectorAll(".games .who > :first-child")]
 NO_VERSION = """() => [...document.querySelectorAll(".games .who")].filter((who) =>
     who.querySelector(".version").getBoundingClientRect().top >= who.getBoundingClientRect().bottom)
   .map((who) => who.firstElementChild.innerText)"""
-"""Returns the names without a version, for which there is no room."""
+"""Returns the names whose versions don't fit."""
 
 LINKS_OF_ROWS = """() => [...document.querySelectorAll(".games tbody tr")].map((row) => {
   row.scrollIntoView({block: "center"});
@@ -208,14 +208,14 @@ LINKS_OF_ROWS = """() => [...document.querySelectorAll(".games tbody tr")].map((
   const game = row.querySelector("th a");
   return links.filter((link) => link !== game && !link?.matches(".botlink")).length;
 })"""
-"""Returns for each row how many of 40 points across it lead neither to its game nor to a bot."""
+"""Returns for each row how many of 40 points across it link neither to its game nor to a bot."""
 
 
 @pytest.mark.parametrize("order", ["newest", pytest.param("comeback", marks=pytest.mark.soak)])
 def test_names_of_twenty_letters_are_whole(visit: Visit, order: str) -> None:
-    """They are even next to longer names, from 1024 pixels on. A game has one line, which is all links.
+    """From 1024 pixels up, such names aren't cut off, even next to longer ones, and rows are all links.
 
-    Below 1280 pixels, a game of five has two lines, and names have their versions.
+    From 1280 pixels up, each game takes one line. Below that, names keep their versions.
     """
     visit.page.set_viewport_size(ViewportSize(width=1280, height=800))
     visit.open(f"/games?order={order}")
@@ -260,7 +260,7 @@ def test_the_keyboard_reaches_the_content_first(visit: Visit) -> None:
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
 def test_every_tab_stop_is_visible(visit: Visit, size: str) -> None:
-    """Each order has one link: in the head of a column or, if the heads are hidden, in a row of links."""
+    """Each sort order has one link: in a column head or, if the heads are hidden, in a row of links."""
     visit.resize(size)
     page = visit.page
     visit.open("/cards?players=2")
@@ -281,7 +281,7 @@ def test_every_tab_stop_is_visible(visit: Visit, size: str) -> None:
 
 
 def test_screen_readers_read_the_bars(visit: Visit) -> None:
-    """Each is an image with a text, in a table that is also a table on a phone."""
+    """Each bar is an image with a text alternative, in a table that keeps its role on a phone."""
     visit.resize("phone")
     visit.open("/cards?players=2")
     table = visit.page.get_by_role("table")
@@ -321,7 +321,7 @@ def test_the_navigation_has_two_rows_on_small_phones(visit: Visit) -> None:
 
 
 def test_a_table_wider_than_the_window_scrolls_by_keys(visit: Visit) -> None:
-    """It can get the focus, and then the arrow keys scroll it. The page doesn't scroll sideways."""
+    """The table is focusable, and the arrow keys then scroll it. The page itself doesn't scroll sideways."""
     visit.resize("small")
     page = visit.page
     visit.open("/docs/submitting#bots-off-the-ladder")
@@ -347,7 +347,7 @@ def test_an_opened_list_stays_open_while_the_page_updates_itself(windows: Window
 
 
 def test_the_theme_is_chosen_for_the_whole_site(visit: Visit) -> None:
-    """It applies to all pages, including embedded ones, and can be set back to the system's."""
+    """The theme applies to all pages, including embedded ones, and can be reset to the system's."""
     page = visit.page
     visit.open("/games")
     assert page.evaluate(GROUND) == PAPER
@@ -364,7 +364,8 @@ def test_the_theme_is_chosen_for_the_whole_site(visit: Visit) -> None:
     assert page.evaluate(GROUND) == NIGHT
     page.get_by_label("Theme").select_option("light")
     assert page.evaluate(GROUND) == PAPER
-    # Choose on another page, and come back to this one in the browser's cache, which automation disables.
+    # Simulate a choice on another page, and a return to this one from the browser's back/forward cache,
+    # which automation disables.
     page.evaluate("localStorage.setItem('kaiten-theme', 'dark')")
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
     assert page.evaluate(GROUND) == NIGHT
@@ -375,7 +376,7 @@ def test_the_theme_is_chosen_for_the_whole_site(visit: Visit) -> None:
 def test_times_are_local_with_utc_as_the_tooltip(
     browser: Browser, windows: Windows, url: str, zone: str
 ) -> None:
-    """They are in the visitor's time zone, and nothing says UTC. Without scripts they stay in UTC."""
+    """Times are in the visitor's time zone, and no label says UTC. Without scripts, they are in UTC."""
     plain = windows.open(url, "desktop", "light", script=False)
     plain.open("/games")
     utc = plain.page.locator("time").first.inner_text()
@@ -427,7 +428,7 @@ def test_compared_curves_fill_the_page(visit: Visit) -> None:
 
 
 def test_compared_figures_are_in_line(visit: Visit) -> None:
-    """Shares are right-aligned, and names stay visible. Legend and lines are dashed in the same way."""
+    """Shares are right-aligned, names remain visible after scrolling, and legend and lines match."""
     visit.resize("phone")
     visit.open("/compare?bots=mine&bots=yours&bots=random&bots=a-bot-with-quite-a-long-name-0")
     ends, widths, stays, dashes = visit.page.evaluate(
@@ -460,7 +461,7 @@ def test_compared_figures_are_in_line(visit: Visit) -> None:
 
 
 def test_forms_and_lists_show_whole_words(visit: Visit) -> None:
-    """A field's options fit into it. The figure by which games are sorted is level with their number."""
+    """A field's options fit into it. The figure by which a game is sorted is level with the game's number."""
     visit.resize("phone")
     for size in ("phone", "zoomed", "tablet"):
         visit.resize(size)
@@ -488,7 +489,7 @@ def test_forms_and_lists_show_whole_words(visit: Visit) -> None:
 
 
 def test_a_column_head_is_aligned_with_its_names(visit: Visit) -> None:
-    """The table of all pairs has such a column of bots."""
+    """In the table of all pairs, the head of the column of bots starts where their names do."""
     visit.open("/leaderboard/versus")
     starts = visit.page.evaluate(
         """() => [...document.querySelectorAll(".versus tr > th:first-child")].slice(0, 2).map((each) => {

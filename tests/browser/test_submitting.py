@@ -56,7 +56,7 @@ class Town:
         return f"http://arena.example:{self.port}"
 
     def newest(self, bot: str) -> KnownSubmission:
-        """Return a bot's newest submission."""
+        """Return a bot's latest submission."""
         (found,) = self.store.submissions.newest(bot=bot, limit=1)
         return found
 
@@ -78,7 +78,7 @@ def register(visit: Visit, name: str) -> None:
 
 
 def look(visit: Visit, name: str) -> None:
-    """Take a screenshot in the soak run, and check the page's width and that all text can be read."""
+    """Check the page's width and the contrast of its text. The soak run also takes a screenshot."""
     visit.keep(name)
     assert hard_to_read(visit.page) == [], name
 
@@ -99,14 +99,14 @@ def drop(page: Page, name: str, content: bytes) -> None:
 
 
 def zeros(file: Path, amount: int) -> Path:
-    """Write a file of this size. Chromium opens it directly; contents would go through three processes."""
+    """Write a file of this size. Chromium opens it directly; bytes in memory would pass three processes."""
     with file.open("wb") as opened:
         opened.truncate(amount)
     return file
 
 
 def qualify(town: Town, id_: str, games: int) -> None:
-    """Take a received submission to its qualification, and play this many games of it."""
+    """Move a received submission on to its qualification, and play this many of its games."""
     town.store.submissions.mark_inspected(id_, f"sha256:{id_}", datetime.now(UTC))
     town.store.submissions.mark_qualifying(id_, datetime.now(UTC))
     for number in range(games):
@@ -174,7 +174,7 @@ def test_a_dropped_file_is_followed_to_its_first_game(
 def test_progress_is_shown_and_a_transfer_can_be_stopped(
     windows: Windows, town: Town, tmp_path: Path
 ) -> None:
-    """The page shows bytes and per cent. If the author cancels, nothing is stored, and the form is back."""
+    """The page shows bytes and a percentage. Cancelling stores nothing, and shows the form again."""
     visit = windows.open(town.here, "small", "light")
     page = visit.page
     register(visit, "carl")
@@ -205,7 +205,7 @@ def test_progress_is_shown_and_a_transfer_can_be_stopped(
 def test_a_refusal_says_why_and_keeps_the_form(
     windows: Windows, town: Town, tmp_path: Path, amount: int
 ) -> None:
-    """This also holds if the response arrives long before the last byte has been sent."""
+    """The form keeps its input even if the refusal arrives long before the last byte has been sent."""
     visit = windows.open(town.there, "small", "dark")
     page = visit.page
     register(visit, f"dora-{amount}")
@@ -274,7 +274,7 @@ def test_an_author_who_was_logged_out_loses_nothing(windows: Windows, town: Town
 
 
 def test_the_keyboard_alone_is_enough(windows: Windows, town: Town) -> None:
-    """It leads from the author's bots through the form to the submission. The file field shows its focus."""
+    """By keyboard, an author gets from the list of bots to the submission. The file field shows its focus."""
     visit = windows.open(town.here, "desktop", "light")
     page = visit.page
     page.on("filechooser", lambda _: None)  # makes the browser report file choosers from the start
@@ -307,13 +307,13 @@ def test_the_keyboard_alone_is_enough(windows: Windows, town: Town) -> None:
 
 
 def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town: Town) -> None:
-    """It shows the current stage as soon as the site can be reached again."""
+    """The page shows the current stage as soon as the site can be reached again."""
     visit = windows.open(town.here, "small", "light")
     page = visit.page
     register(visit, "gus")
     visit.open("/submit?bot=guss")
     page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
-    # Without the page's script, nothing would notice the lost connection.
+    # Wait for the page's script. Without it, nothing would notice the lost connection.
     follow(page, page.get_by_role("button", name="Submit"))
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
     note = page.get_by_text("Connection lost.")
@@ -359,7 +359,10 @@ def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> N
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
 def test_other_ways_are_next_to_the_editor(windows: Windows, town: Town, size: str) -> None:
-    """On a phone they are below it. They contain the site's address. Nothing moves while the editor loads."""
+    """On a desktop, the other ways to submit are beside the editor. On a phone, they are below it.
+
+    They contain the site's address. Nothing moves while the editor loads.
+    """
     visit = windows.open(town.here, size, "light")
     page = visit.page
     page.add_init_script(WATCH_SHIFTS)
@@ -375,7 +378,7 @@ def test_other_ways_are_next_to_the_editor(windows: Windows, town: Town, size: s
 
 
 def test_what_is_in_progress_is_not_marked_as_wrong(windows: Windows, town: Town) -> None:
-    """On the page of an author's bots it has the colour of normal text."""
+    """On the page of an author's bots, a submission in progress has the colour of normal text."""
     visit = windows.open(town.here, "desktop", "light")
     page = visit.page
     register(visit, "nora")
@@ -405,7 +408,7 @@ def test_a_closed_arena_lets_nobody_submit(windows: Windows, town: Town) -> None
 
 
 def test_a_bot_waits_for_its_author_to_register(windows: Windows, town: Town) -> None:
-    """The form still has its name, language and source afterwards."""
+    """After registration, the form still has the bot's name, language and source."""
     visit = windows.open(town.here, "phone", "light")
     page = visit.page
     visit.open("/start")
@@ -426,7 +429,7 @@ def test_a_bot_waits_for_its_author_to_register(windows: Windows, town: Town) ->
 def checked(visit: Visit, town: Town) -> None:
     """Check a bot in the editor: its progress, its games and the verdict appear below the editor.
 
-    The verdict does so even if the site is unavailable for a moment when the check ends.
+    The verdict appears even if the site is briefly unavailable when the check ends.
     """
     page = visit.page
     page.get_by_label("Name of the bot").fill("wendys")
@@ -456,7 +459,7 @@ def checked(visit: Visit, town: Town) -> None:
 
 
 def reset_after_a_question(page: Page) -> None:
-    """Replace the source with the example, which keeps it unless the question is confirmed."""
+    """Reset the source to the example. Dismissing the question keeps the source."""
     source = page.get_by_role("textbox", name="Source")
     reset = page.get_by_role("button", name="Reset to the example")
     page.once("dialog", lambda dialog: dialog.dismiss())
@@ -469,7 +472,7 @@ def reset_after_a_question(page: Page) -> None:
 
 
 def test_a_bot_is_written_in_the_browser_and_submitted(windows: Windows, town: Town) -> None:
-    """The source survives reloads, a login and a refusal. Each language has an example of its own."""
+    """The source survives reloads, a login and a refusal. Each language has its own example."""
     visit = windows.open(town.here, "desktop", "dark")
     page = visit.page
     visit.open("/start")

@@ -26,7 +26,7 @@ GROUNDS = """all => all.map((each) =>
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield a site whose bots have the longest possible names. One game is over, and one is in progress."""
+    """Yield the address of a site with one finished game and one in progress, and the longest bots' names."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         versions = add_bots(store, [(name, AUTHOR) for name in MAX_LENGTH])
@@ -46,7 +46,7 @@ def look(visit: Visit, path: str) -> Page:
 
 
 def test_the_longest_names_fit(visit: Visit) -> None:
-    """They make no page scroll sideways, from zoomed phones to desktops."""
+    """The longest names make no page scroll sideways, from zoomed phones to desktops."""
     visit.resize("zoomed")
     for path in (
         "/",
@@ -90,7 +90,7 @@ def test_controls_are_not_printed(visit: Visit) -> None:
 
 
 def test_the_controls_leave_room_in_a_low_window(visit: Visit) -> None:
-    """On a phone in landscape format they take less than a quarter of it, next to each other."""
+    """On a phone in landscape orientation, they are side by side, in less than a quarter of the height."""
     visit.resize("phone")
     visit.page.set_viewport_size(ViewportSize(width=720, height=390))
     page = look(visit, f"{GAME}/2/5?step=reveal")

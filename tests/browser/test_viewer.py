@@ -96,7 +96,7 @@ DRAWN_LIKE_SERVED = """async ([views, step]) => {
   }
   return [count, wrong.slice(0, 3)];
 }""".replace("STATIC", STATIC)
-"""Draws every nth frame of these views, and compares each with the page that the server makes."""
+"""Draws every nth frame of these views, and compares each with the page that the server renders."""
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ DRAWN_LIKE_SERVED = """async ([views, step]) => {
     ],
 )
 def test_script_and_server_draw_the_same(visit: Visit, path: str, views: list[str], count: int) -> None:
-    """The pages are equal to the last tag, for every kind of view. The soak run compares all frames."""
+    """Their pages have the same HTML, for every kind of view. The soak run compares all frames."""
     page = watch(visit, path)
     compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, [views, STEP])
     assert wrong == []
@@ -117,7 +117,7 @@ def test_script_and_server_draw_the_same(visit: Visit, path: str, views: list[st
 
 
 def test_a_whole_game_by_keys(url: str, visit: Visit) -> None:
-    """Keys lead forward and back, and to rounds, start and end. The address follows, and survives a reload.
+    """Keys step forward and back, and jump to rounds, start and end. A reload keeps the frame.
 
     The short run steps only through the last turns.
     """
@@ -215,7 +215,7 @@ def test_a_whole_game_by_mouse(url: str, visit: Visit) -> None:
 
 
 def test_it_plays_automatically(windows: Windows, url: str) -> None:
-    """It plays to the end at the chosen speed. A step by hand stops it, and Space starts and pauses it."""
+    """The game plays to the end at the chosen speed. A manual step stops it. Space starts and pauses it."""
     visit = windows.open(url, "desktop", "light")
     stop_time(visit.page)
     page = watch(visit, f"{THREE}/1/1")
@@ -248,7 +248,7 @@ def test_it_plays_automatically(windows: Windows, url: str) -> None:
 
 
 def test_moments_and_views_by_keys_and_mouse(url: str, visit: Visit) -> None:
-    """X goes to the next moment, Q through all views; a view stays when the frame changes."""
+    """X goes to the next moment, and Q through all views. Changing the frame keeps the view."""
     page = watch(visit, "/games/faulty-0-0/1/1")
     moments = [
         int(at) for at in page.locator("[data-event]").evaluate_all("all => all.map(e => e.dataset.event)")
@@ -284,7 +284,7 @@ def test_moments_and_views_by_keys_and_mouse(url: str, visit: Visit) -> None:
 
 
 def test_link_code_and_seed_are_copied(windows: Windows, url: str) -> None:
-    """Keys and buttons copy them for the frame that is shown."""
+    """Keys and buttons copy the link, the embed code and the seed of the frame that is shown."""
     visit = windows.open(url, "desktop", "light")
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     stop_time(visit.page)  # the notice of a copy disappears after a while
@@ -314,7 +314,7 @@ def test_link_code_and_seed_are_copied(windows: Windows, url: str) -> None:
 
 
 def test_copying_works_without_https(windows: Windows, url: str) -> None:
-    """Without HTTPS, browsers offer no clipboard on a network, so the page uses an older way to copy."""
+    """In fields, in the dialog and with Control, keys keep their usual meaning. The setting is remembered."""
     visit = windows.open(url.replace("127.0.0.1", "arena.example"), "desktop", "light")
     stop_time(visit.page)
     page = watch(visit, f"{THREE}/1/1")
@@ -324,7 +324,7 @@ def test_copying_works_without_https(windows: Windows, url: str) -> None:
 
 
 def test_keys_leave_inputs_alone_and_can_be_switched_off(visit: Visit) -> None:
-    """In a field, in the dialog and with Control they keep their usual meaning. The switch is remembered."""
+    """In fields, in the dialog and with Control, keys have their usual meaning. The switch is remembered."""
     page = watch(visit, f"{THREE}/2/1")
     start = shown(page)
     page.get_by_label("Embed").focus()
@@ -362,7 +362,7 @@ def test_keys_leave_inputs_alone_and_can_be_switched_off(visit: Visit) -> None:
 
 
 def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit: Visit) -> None:
-    """Tab is enough, and the focus has an outline. Space on a button presses the button."""
+    """Tab reaches every control, and the focused one is visible and outlined. Space presses a button."""
     visit.resize("phone")
     page = watch(visit, f"{THREE}/1/2")
     reached: list[str] = []
@@ -416,7 +416,7 @@ LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-c
     ],
 )
 def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme: str) -> None:
-    """Only the first place is filled. A shortened name is available in full, also to screen readers.
+    """Only the first place's label is filled. A shortened name is available in full, also to screen readers.
 
     A phone shows the controls and the sheet, with points, rounds and puddings, without scrolling.
     """
@@ -456,7 +456,7 @@ def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme
     ],
 )
 def test_the_end_explains_a_tie(visit: Visit, game: str, words: str) -> None:
-    """It says whether puddings decided, and nothing has to be scrolled."""
+    """The text says whether puddings broke the tie, and is visible without scrolling."""
     page = watch(visit, f"/games/{game}/3/10?step=end")
     expect(page.locator("#says")).to_have_text(re.compile(words))
     box = page.locator("#says").bounding_box()
@@ -478,7 +478,7 @@ PARTS_THAT_STAY: str = """() => {
 
 
 def reach_the_end(page: Page) -> None:
-    """Go to the score sheet. Fails if anything else moves."""
+    """Go to the score sheet, and check that nothing else moves."""
     before = page.evaluate(PARTS_THAT_STAY)
     page.keyboard.press("End")
     expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
@@ -514,7 +514,7 @@ ROWS_IN_SEATS: str = """() => [...document.querySelectorAll("#sheet tbody tr")].
     seat.querySelector("header").getBoundingClientRect().bottom <= inner.top && inner.bottom <= outer.bottom,
   ];
 })"""
-"""Returns of each row of the score sheet whether it has its seat's name and points, and is below its head."""
+"""Returns whether each row of the score sheet has its seat's name and points, and is below its header."""
 
 
 @pytest.mark.parametrize(
@@ -550,7 +550,7 @@ COVERED: str = """() => {
 
 
 def test_numbers_of_stacks_do_not_cover_each_other(visit: Visit) -> None:
-    """This includes maki with points as well as rolls, next to a stack with points."""
+    """Even maki, which show points as well as rolls, don't cover the points of the stack next to them."""
     visit.resize("phone")
     found = 0
     for path in (f"{FIVE}/1/7", f"{FIVE}/2/7", f"{FIVE}/3/7", f"{THREE}/1/9", "/games/faulty-0-0/2/8"):
@@ -561,7 +561,7 @@ def test_numbers_of_stacks_do_not_cover_each_other(visit: Visit) -> None:
 
 
 def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
-    """A status names the frame and what happened, once the steps have stopped. It is empty at first."""
+    """A status names the frame and what happened, once stepping has stopped. It is empty at first."""
     page = watch(visit, f"{THREE}/1/1")
     status = page.locator("#announcement")
     assert status.get_attribute("role") == "status"
@@ -661,7 +661,7 @@ WIDEST: str = """() => {
 
 
 def test_a_wide_hand_passes_without_leaving_the_belt(windows: Windows, url: str) -> None:
-    """Its ten cards overlap during the pass."""
+    """The hand's ten cards overlap during the pass."""
     page = watch(windows.open(url, "desktop", "light"), "/games/two-0-0/1/1?step=reveal")
     slow_down(page)
     page.keyboard.press("ArrowRight")
@@ -708,7 +708,7 @@ CUT_BY_FRAME: str = f"""async (step) => {{
     ],
 )
 def test_table_and_controls_are_in_sight_at_once(visit: Visit, game: str) -> None:
-    """With two to five seats, nothing has to be scrolled on desktops. Cards grow with the window."""
+    """On desktops, tables of two to five seats need no scrolling. Cards grow with the window."""
     page = watch(visit, f"/games/{game}/1/1")
     widths = []
     for width, height in ((1024, 768), (1280, 800), (1920, 1080)):
@@ -732,7 +732,7 @@ CONTROLS_BY_FRAME: str = """async () => {
 
 @pytest.mark.parametrize("game", ["faulty-0-0", pytest.param("two-0-0", marks=pytest.mark.soak)])
 def test_the_controls_of_a_phone_stay_where_they_are(visit: Visit, game: str) -> None:
-    """They don't move from the first frame to the last, whatever is next to a seat's name."""
+    """The controls don't move from the first frame to the last, whatever is next to a seat's name."""
     visit.resize("phone")
     visit.page.emulate_media(reduced_motion="reduce")
     page = watch(visit, f"/games/{game}/1/1")
@@ -762,7 +762,7 @@ def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
 
 
 def test_small_phones_show_five_seats_and_the_controls(visit: Visit) -> None:
-    """The page only has to be scrolled to the table."""
+    """All of them are visible once the page has been scrolled to the table."""
     page = watch(visit, f"{FIVE}/1/3")
     visit.resize("small")
     page.evaluate("document.getElementById('film').scrollIntoView()")
@@ -770,7 +770,7 @@ def test_small_phones_show_five_seats_and_the_controls(visit: Visit) -> None:
 
 
 def test_nothing_sticks_in_a_short_window(visit: Visit) -> None:
-    """A screen of 1280 by 800 at 400% is 320 by 200. There the controls scroll with the page."""
+    """At 400%, a window of 1280 by 800 pixels has only 320 by 200. The controls then scroll with the page."""
     page = watch(visit, f"{FIVE}/2/3")
     page.set_viewport_size(ViewportSize(width=320, height=200))
     stuck = page.evaluate(
@@ -810,7 +810,7 @@ SWIPE: str = """([x, y, on]) => {
 
 
 def test_a_swipe_is_a_step(visit: Visit) -> None:
-    """To the left it leads forward, to the right back. Taps and other swipes don't step."""
+    """Swiping to the left steps forward, and to the right back. Taps and other swipes don't step."""
     visit.resize("phone")
     page = watch(visit, f"{THREE}/1/2")
     for across, along, at in ((-90, 10, 4), (-90, 80, 4), (-20, 0, 4), (0, -200, 4), (90, -20, 3)):
@@ -823,9 +823,9 @@ def test_a_swipe_is_a_step(visit: Visit) -> None:
 
 
 def test_the_race_shows_where_we_are(visit: Visit) -> None:
-    """There is a named line per player, up to a mark that follows the frames, on a scale with numbers.
+    """The graph has a named line per player, up to a mark that follows the frames, and a numbered scale.
 
-    Before the first points there is only empty space.
+    Before the first points, its space is empty.
     """
     page = watch(visit, f"{FIVE}/1/1")
     race, moments = page.locator(".race"), page.get_by_role("region", name="Moments")
@@ -857,7 +857,7 @@ def test_kaiten_tv_fits_into_its_window(windows: Windows, url: str) -> None:
 
 
 def refuse_twice(page: Page, address: str) -> list[Route]:
-    """Let an address first be unreachable, then return a proxy's error. Return what was asked so far."""
+    """Make requests for an address fail, first by an abort, then with a proxy's error. Return their list."""
     asked: list[Route] = []
 
     def refuse(route: Route) -> None:
@@ -920,7 +920,7 @@ def blog(frame: str) -> str:
 
 
 def test_other_sites_can_show_a_game_and_nothing_else(windows: Windows, url: str) -> None:
-    """The embedded page works in a frame of another origin; the whole page is refused there."""
+    """The embeddable page works in a frame on another site. The viewer's normal page is refused there."""
     with elsewhere(blog(f"{url}/embed/five-0-0/2/3?view=seat:1")) as other:
         visit = windows.open(other, "desktop", "light")
         visit.open("/")
@@ -949,7 +949,7 @@ SHIFT = """() => new Promise((resolve) => {
 
 
 def over_a_slow_line(url: str) -> AbstractContextManager[str]:
-    """Relay a site, with pages in parts, so that a browser may draw each part as it arrives."""
+    """Relay a site, and send pages in parts, so that a browser may draw each part as it arrives."""
 
     def relay(request: BaseHTTPRequestHandler) -> None:
         with urlopen(url + request.path) as answer:  # noqa: S310 - of our own site
@@ -976,7 +976,7 @@ def over_a_slow_line(url: str) -> AbstractContextManager[str]:
     ],
 )
 def test_nothing_shifts_while_the_page_arrives(windows: Windows, url: str, size: str, path: str) -> None:
-    """Seats and counter arrive in an order different from that on the page, so they are drawn together."""
+    """Seats and counter arrive in a different order from that on screen, so they are drawn together."""
     with over_a_slow_line(url) as slow:
         visit = windows.open(slow, size, "light")
         assert watch(visit, path).evaluate(SHIFT) == 0
@@ -1012,7 +1012,7 @@ OVERLAPS = """() => {
     ],
 )
 def test_no_width_makes_parts_overlap(visit: Visit, path: str) -> None:
-    """This includes small phones, wall screens, and the widths at which a row of seats becomes a ring."""
+    """The widths include small phones, wall screens, and those at which a row of seats becomes a ring."""
     page = watch(visit, path)
     for width in (360, 480, 700, 950, 1000, 1050, 1100, 1200, 1280, 1440, 1920, 2560):
         page.set_viewport_size(ViewportSize(width=width, height=1100))

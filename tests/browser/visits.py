@@ -26,7 +26,7 @@ SIZES = {
 }
 """``zoomed`` is a window of 1280 by 2048 at 400%."""
 NAME = "arena.example"
-"""Leads browsers to this host, but isn't its own name, so that they treat plain HTTP as on a network."""
+"""A name that browsers resolve to this host, but treat like a site on a network if it uses plain HTTP."""
 
 _FLAGS = [
     "--no-sandbox",
@@ -124,14 +124,14 @@ class Visit:
 def follow(page: Page, link: Locator) -> None:
     """Click a link or button that leads to another page, and wait until that page is loaded.
 
-    After a mere click, what is read at once may still be the page before or half of the next.
+    Right after a plain click, a test could still read the previous page, or half of the next one.
     """
     with page.expect_event("load"):
         link.click()
 
 
 def stop_time(page: Page) -> None:
-    """Stop the clock of what is opened here from now on. Only the test advances it."""
+    """Stop the clock of pages that are opened here from now on. Only the test advances it."""
     now = datetime.now(UTC)
     page.clock.install(time=now)
     page.clock.pause_at(now + timedelta(minutes=1))
@@ -191,9 +191,9 @@ class Windows:
 
 
 def log_in(page: Page, url: str, name: str, *, door: str = "login") -> None:
-    """Log in, or register, without the form.
+    """Log in, or register, without opening a page.
 
-    Only the browser knows the site as ``arena.example``, so the form is sent to the host's address, and the
+    Only the browser knows the site as ``arena.example``, so the data is sent to the host's address, and the
     cookies are copied.
     """
     here = url.replace(NAME, "127.0.0.1")

@@ -38,16 +38,16 @@ class Receiver:
     port: int  # on 127.0.0.1
     status: int = 200  # of its responses
     requests: "Queue[Received]" = field(default_factory=Queue)  # that the test hasn't taken yet
-    may_answer: threading.Event = field(default_factory=threading.Event)  # cleared: it delays its responses
+    may_answer: threading.Event = field(default_factory=threading.Event)  # cleared to delay responses
 
     @property
     def url(self) -> str:
-        """Its HTTP address."""
+        """The receiver's HTTP address."""
         return f"http://127.0.0.1:{self.port}/hook?a=b"
 
     @property
     def named(self) -> frozenset[str]:
-        """The host and port that the operator lists to allow it."""
+        """The host and port that the operator lists to allow the receiver."""
         return frozenset({f"127.0.0.1:{self.port}"})
 
 

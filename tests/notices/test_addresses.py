@@ -35,7 +35,7 @@ def test_non_public_addresses_are_refused(address: str) -> None:
 
 @pytest.mark.parametrize("address", OUTSIDE)
 def test_public_addresses_are_allowed(address: str) -> None:
-    """The connection goes to exactly this address."""
+    """Public addresses resolve to themselves."""
     host = f"[{address}]" if ":" in address else address
     assert resolve(parse_webhook(f"https://{host}/a?b=c", frozenset())) == (address, 443)
 
@@ -50,7 +50,7 @@ def test_names_and_odd_numbers_are_what_they_resolve_to(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "x" * 70 + ".example"])
 def test_an_unknown_host_is_reported(host: str) -> None:
-    """A malformed host name gets the same error."""
+    """Unknown and malformed host names get the same error."""
     with pytest.raises(SubscriptionRefused, match="can't be found"):
         resolve(parse_webhook(f"https://{host}/", frozenset()))
 
@@ -82,7 +82,7 @@ def test_an_invalid_webhook_address_is_refused(url: str, why: str) -> None:
 
 
 def test_the_operator_may_name_hosts() -> None:
-    """Only hosts and ports listed by the operator may be internal, and may lack TLS."""
+    """Only hosts and ports listed by the operator may be internal or lack TLS."""
     named = frozenset({"127.0.0.1:9000", "[::1]:9000"})
     for host in ("127.0.0.1", "[::1]"):
         target = parse_webhook(f"http://{host}:9000/x", named)
@@ -94,7 +94,7 @@ def test_the_operator_may_name_hosts() -> None:
 
 @pytest.mark.parametrize("address", ["ann@mail.example", "a.b+c@x-y.mail.example"])
 def test_mail_addresses(address: str) -> None:
-    """Usual email addresses are accepted."""
+    """Ordinary email addresses are accepted."""
     check_mail(address)
 
 
@@ -107,6 +107,6 @@ def test_mail_addresses(address: str) -> None:
     ],
 )
 def test_an_invalid_mail_address_is_refused(address: str) -> None:
-    """This includes any address that would add a header or a recipient."""
+    """Addresses that would add a header or a recipient are refused too."""
     with pytest.raises(SubscriptionRefused):
         check_mail(address)

@@ -33,7 +33,7 @@ PASSWORD = b"a password"
 
 @dataclass
 class Post:
-    """A mail server's handler, and the mails it received."""
+    """A mail server's handler, and the emails that it has received."""
 
     mails: list[EmailMessage] = field(default_factory=list)  # in order
     refuses: str = ""  # the response to every recipient, or empty to accept them
@@ -132,7 +132,7 @@ def link(mail: EmailMessage) -> str:
 
 
 def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann: KnownAccount) -> None:
-    """Opening the link doesn't confirm the address, since programs that check mail open links too."""
+    """Opening the link doesn't confirm the address, since mail scanners open links too."""
     with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         bench(world, "too early")
         made.deliver_due()
@@ -176,9 +176,9 @@ def test_an_unconfirmed_subscription_ends_after_a_week(world: World, ann: KnownA
 
 @pytest.mark.parametrize("action", ["one click", "all", "topic"])
 def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> None:
-    """It works without a session, from the page or as one-click unsubscription (RFC 8058).
+    """The link works without a session, from the page or as one-click unsubscription (RFC 8058).
 
-    Repeating it does no harm.
+    Using it again does no harm.
     """
     forms = {
         "one click": {"List-Unsubscribe": "One-Click"},
@@ -242,7 +242,7 @@ def test_mail_goes_over_tls_with_a_password(
 
 
 def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> None:
-    """This happens only after a permanent error. After a temporary error, the arena retries."""
+    """An address is switched off only after a permanent error. After a temporary one, the arena retries."""
     with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         confirmed(world, ann, made, post)
         bench(world, "it failed")
@@ -258,7 +258,7 @@ def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> N
 
 
 def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownAccount) -> None:
-    """The server is the operator's responsibility. Mail is delivered when it works again."""
+    """The mail server is the operator's responsibility. Mail is delivered once it works again."""
 
     def now() -> KnownSubscription:
         return only(world, ann)
@@ -277,7 +277,7 @@ def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownA
 
 
 def test_mail_waits_while_no_server_is_set_up(world: World, ann: KnownAccount) -> None:
-    """Mail that waits doesn't count as failed."""
+    """Waiting mail doesn't count as failed."""
     with deliverer(world) as made:
         made.deliver_due()
     assert (only(world, ann).trouble, only(world, ann).failures) == (None, 0)
