@@ -57,7 +57,7 @@ class Stage(Protocol):
 
 
 class DockerStage:
-    """Programs in containers. Each has an image, built once, that adds only its command to the base."""
+    """Programs in containers. Each program's image is built once and adds only its command to the base."""
 
     deadline_code = 124
 
@@ -220,7 +220,7 @@ def run_source(
 def end_of(sandbox: Sandbox) -> tuple[Exit, str]:
     """Wait until a sandbox ends, and return how it ended and all that it printed to stderr.
 
-    If this process or the engine stands still for 2 s, ``Sandbox.wait`` returns before all of it is read.
+    If this process or the engine stalls for 2 s, ``Sandbox.wait`` returns before all output has been read.
     """
     ended = sandbox.wait()
     reader: threading.Thread = vars(sandbox)["_reader"]
@@ -234,7 +234,7 @@ def connected(
 ) -> Iterator[tuple[Sandbox, socket.socket, SandboxSpec]]:
     """Start a sandbox with a deadline, and yield it, its connection to its referee and its spec.
 
-    On a busy host it may reach its deadline before it has connected. Then the next deadline is tried.
+    On a busy host the sandbox may reach its deadline before it has connected; the next deadline is then tried.
     """
     *_, last = deadlines
     for seconds in deadlines:

@@ -54,7 +54,7 @@ def test_numpy_without_the_setting_starts_a_thread_for_each_core(docker_stage: D
 
 
 def test_a_javascript_file_is_a_module(docker_stage: DockerStage, javascript_image: str) -> None:
-    """With either suffix the file can import the library. It can write to /tmp, but not to its folder."""
+    """A .js or .mjs file can import the library. It can write to /tmp, but not to its own folder."""
     program = (
         "import { CARDS } from 'kaiten'; import { writeFileSync } from 'node:fs';"
         "writeFileSync('/tmp/x', CARDS[0]); "

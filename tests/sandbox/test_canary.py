@@ -55,7 +55,7 @@ def image(docker_client: docker.DockerClient, base_image: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _more_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give probes more time than the arena does, since other tests run meanwhile."""
+    """Give probes more time than the arena does, since other tests are running."""
     monkeypatch.setattr(check, "_TIMEOUT_SECONDS", 90.0)
     monkeypatch.setattr(check, "_DEADLINE_TIMEOUT_SECONDS", 30.0)
     monkeypatch.setattr(check, "_STALE_SECONDS", 600)
@@ -209,10 +209,10 @@ PARTS = 2
 def test_the_template_passes_on_this_engine(
     image: str, run_dir: Path, docker_client: docker.DockerClient
 ) -> None:
-    """With the unchanged template every control is tested and passes, and no container or folder is left."""
+    """With the unchanged template every control is tested and passes, and nothing is left behind."""
     assert missing(image, run_dir) == {}
     found = docker_client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={INSTALL}"})
-    # Other canaries may run at the same time. This test's have their sockets in run_dir.
+    # Other canaries may be running. Only this test's have their sockets in run_dir.
     mounted = [mount.get("Source", "") for container in found for mount in container["Mounts"]]
     assert not [source for source in mounted if source.startswith(str(run_dir))]
     assert list(run_dir.iterdir()) == []
@@ -222,10 +222,10 @@ def test_the_template_passes_on_this_engine(
 def test_controls_that_are_missing_are_named(
     part: int, image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With some controls removed, exactly these fail, so each test can fail."""
-    lacking = list(WEAKENED)[part::PARTS]  # separate neighbours, which may depend on each other
+    """Exactly the controls that were removed fail, so the check of each can fail."""
+    lacking = list(WEAKENED)[part::PARTS]  # neighbours may affect each other
     if "deadline" in lacking:
-        monkeypatch.setattr(check, "_DEADLINE_TIMEOUT_SECONDS", 2.0)  # the test waits for all of it
+        monkeypatch.setattr(check, "_DEADLINE_TIMEOUT_SECONDS", 2.0)  # the test waits until it has passed
 
     def weaken(arguments: dict[str, Any]) -> None:
         for control in lacking:
@@ -238,7 +238,7 @@ def test_controls_that_are_missing_are_named(
 @pytest.mark.soak
 @pytest.mark.parametrize("control", WEAKENED)
 def test_a_control_that_is_missing_is_named(control: str, image: str, run_dir: Path) -> None:
-    """Each control also fails when only it is removed."""
+    """Each control also fails if no other is removed."""
     assert missing(image, run_dir, WEAKENED[control]).keys() == {control, *FALLS_WITH.get(control, ())}
 
 
@@ -267,10 +267,9 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
 def test_sockets_of_other_slots_and_layers_out_of_reach_are_named(
     image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two controls fail, each for its own reason.
+    """Two controls fail if slots share a user and the engine doesn't report the layers' folders.
 
-    All slots share a user, so a bot can connect to another's socket. The engine doesn't report the layers'
-    folders.
+    A bot can then connect to the socket of another slot with the same user.
     """
 
     def shared(_slot: int, uid: int, gid: int) -> tuple[int, int]:
@@ -301,7 +300,7 @@ def test_a_missing_canary_image_is_an_arena_fault(run_dir: Path) -> None:
 
 
 def test_gvisor_is_judged_by_effect(gvisor_stage: DockerStage, image: str, run_dir: Path) -> None:
-    """All controls except `tmp-files` pass, although calls succeed in gVisor's kernel."""
+    """Under gVisor all controls except `tmp-files` pass, although some calls succeed in its own kernel."""
     assert gvisor_stage.gvisor
     assert missing(image, run_dir, runtime="runsc").keys() == {"tmp-files"}
 
@@ -310,7 +309,7 @@ def test_gvisor_is_judged_by_effect(gvisor_stage: DockerStage, image: str, run_d
 def test_a_missing_control_is_named_under_gvisor_too(
     gvisor_stage: DockerStage, control: str, image: str, run_dir: Path
 ) -> None:
-    """Controls that are tested by effect can fail under gVisor too."""
+    """Controls that are tested by their effect can also fail under gVisor."""
     assert gvisor_stage.gvisor
     found = missing(image, run_dir, WEAKENED[control], runtime="runsc")
     assert found.keys() == {"tmp-files", control}

@@ -130,7 +130,7 @@ def looked(found: Evidence, **changes: Any) -> Evidence:  # noqa: ANN401 - field
 
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_all_controls_pass(version: str) -> None:
-    """All controls are in the evidence, with cgroup v1 or v2."""
+    """Complete evidence passes every control, with cgroup v1 and v2."""
     assert lacking(evidence(version)) == {}
 
 
@@ -146,21 +146,21 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "the engine's socket": ("other-sockets", {"reachable_sockets": ["/run/docker.sock"]}),
     "another slot's socket": ("other-sockets", {"foreign": "done"}),
     "another user": ("user", {"ids": [0] * 6}),
-    "a group more": ("user", {"groups": [65000, 0]}),
+    "an extra group": ("user", {"groups": [65000, 0]}),
     "a capability": ("capabilities", {"capabilities": {**SEEN["capabilities"], "CapBnd": 1 << 21}}),
-    "no word on capabilities": ("capabilities", {"capabilities": {}}),
+    "unreported capabilities": ("capabilities", {"capabilities": {}}),
     "new privileges": ("no-new-privileges", {"no_new_privileges": 0}),
     "a call": ("system-calls", {"calls": {"ptrace": "done"}}),
-    "a call that the kernel looks into": ("system-calls", {"calls": {"io_uring_setup": "EFAULT"}}),
-    "a wake by a file": ("shared-futexes", {"futexes": {"futex": "done"}}),
-    "a look into the page cache": ("page-cache", {"page_cache": {"mincore": "done", "madvise": "EPERM"}}),
-    "a filter of a socket": ("call-arguments", {"options": {"setsockopt": "done", "fcntl": "EPERM"}}),
-    "a counter of the host's": ("host-counters", {"host_files": ["/proc/cgroups", "/proc/softirqs"]}),
+    "a call whose arguments the kernel reads": ("system-calls", {"calls": {"io_uring_setup": "EFAULT"}}),
+    "a futex in a shared file": ("shared-futexes", {"futexes": {"futex": "done"}}),
+    "a query of the page cache": ("page-cache", {"page_cache": {"mincore": "done", "madvise": "EPERM"}}),
+    "a socket option": ("call-arguments", {"options": {"setsockopt": "done", "fcntl": "EPERM"}}),
+    "a counter of the host": ("host-counters", {"host_files": ["/proc/cgroups", "/proc/softirqs"]}),
     "a terminal": ("terminals", {"terminal": "done"}),
     "open files": ("open-files", {"open_files": 512}),
     "a long file": ("file-size", {"file_beyond": "done"}),
     "a dump": ("core-dumps", {"core_dumped": True}),
-    "a limit on dumps that is none": ("core-dumps", {"core_limit": -1}),
+    "unlimited dumps": ("core-dumps", {"core_limit": -1}),
     "shared memory": ("shared-memory", {"written": ["/tmp", "/dev/shm"]}),  # noqa: S108 - the container's
     "a variable": ("environment", {"environment": {"HTTPS_PROXY": "http://u:p@proxy"}}),
     "a variable with another value": ("environment", {"environment": {"PATH": "/evil"}}),
@@ -169,7 +169,7 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_action_that_succeeded_is_named(name: str) -> None:
-    """If the probe can do one thing, only the control against it fails."""
+    """If the probe succeeds at one attack, only the control against that attack fails."""
     control, seen = BROKEN[name]
     assert lacking(evidence(**seen)).keys() == {control}
 
@@ -182,7 +182,7 @@ ENDED: dict[str, tuple[str, str, ProbeResult]] = {
         "memory", "memory",
         ProbeResult(observations={"bytes": 400 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
     ),
-    "an early end": (
+    "an early exit": (
         "memory", "memory", ProbeResult(observations={"bytes": 8 * MIB}, exit=Exit(139), in_time=True),
     ),
     "silence": ("memory", "memory", ProbeResult(observations=None, exit=Exit(1), in_time=True)),
@@ -196,7 +196,7 @@ ENDED: dict[str, tuple[str, str, ProbeResult]] = {
     "a deadline that came late": (
         "deadline", "deadline", ProbeResult(observations=None, exit=Exit(124), in_time=True, seconds=9),
     ),
-    "a probe that ended by itself": (
+    "a probe that exited by itself": (
         "deadline", "deadline", ProbeResult(observations=None, exit=Exit(1), in_time=True, seconds=1),
     ),
     "a shared group without limit": (
@@ -207,19 +207,19 @@ ENDED: dict[str, tuple[str, str, ProbeResult]] = {
 
 @pytest.mark.parametrize("name", ENDED)
 def test_how_a_container_ended_is_judged(name: str) -> None:
-    """If a container ends in the wrong way, only the control that it tests fails."""
+    """If a container ends in an unexpected way, only the control that it tests fails."""
     control, task, trial = ENDED[name]
     assert lacking(evidence(trials={task: trial})).keys() == {control}
 
 
 def test_controls_fail_if_the_container_could_not_be_watched() -> None:
-    """All controls that are read from the container's control group fail."""
+    """Without readings of the container's control group, the controls that need them fail."""
     unseen = ProbeResult(observations=None, exit=Exit(None), in_time=True)
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
 
 def test_layers_that_are_not_in_memory_are_named() -> None:
-    """The observation gives the reason."""
+    """The observation says why layers are not in memory."""
     cold = replace(evidence(), not_cached_reason="/layer can't be read: Permission denied")
     assert lacking(cold) == {"layers-in-memory": cold.not_cached_reason}
 
@@ -256,7 +256,7 @@ def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:
 
 
 def test_calls_that_gvisors_kernel_answers_are_harmless() -> None:
-    """Such calls never reach the host, so their controls pass. Only `tmp-files` fails."""
+    """Calls that gVisor handles never reach the host, so their controls pass. Only `tmp-files` fails."""
     blind = looked(evidence(), observations=SEEN | GVISOR)
     assert lacking(blind).keys() == {"tmp-files"}
 
@@ -282,7 +282,7 @@ def test_a_warning_of_the_engine_counts(warning: str, control: str) -> None:
 
 
 def test_no_control_passes_if_the_probe_prints_nothing() -> None:
-    """The only exception is a control that the arena checks itself."""
+    """If the probe prints nothing, only the control that the arena checks itself passes."""
     silent = {
         task: ProbeResult(observations=None, exit=Exit(None), in_time=False)
         for task in ("look", "memory", "processes", "cpu", "deadline")
@@ -293,7 +293,7 @@ def test_no_control_passes_if_the_probe_prints_nothing() -> None:
 
 
 def test_a_failed_attempt_is_reported_with_its_error() -> None:
-    """The other controls are judged as usual."""
+    """If one attempt raises an error, its control fails with that error. The others pass as usual."""
     found = looked(evidence(), observations={**SEEN, **V1, "errors": {"tmp": "OSError(28)"}})
     observations = dict(found.trials["look"].observations or {})
     del observations["tmp_files"]
@@ -303,7 +303,7 @@ def test_a_failed_attempt_is_reported_with_its_error() -> None:
 
 
 def test_the_report_says_where_and_when() -> None:
-    """The report also has the engine, the runtime, the control groups, the findings and the warnings."""
+    """The report has the host, engine, runtime, control groups, time, findings and warnings."""
     checked = datetime(2026, 3, 1, tzinfo=UTC)
     report = report_of(looked(evidence("2"), warnings=("careful",)), "docker/runc", checked)
     assert (report.host, report.engine, report.cgroup) == ("vm", "24.0.7", "v2, systemd")
@@ -313,7 +313,7 @@ def test_the_report_says_where_and_when() -> None:
 
 
 def test_the_last_readable_line_counts() -> None:
-    """Other output, and a line that was cut off when its process ended, are ignored."""
+    """The last complete line counts. Other output and a truncated line are ignored."""
     lines = [
         "noise",
         f"canary {json.dumps({'bytes': 1})}",
@@ -325,7 +325,7 @@ def test_the_last_readable_line_counts() -> None:
 
 
 def test_a_share_is_the_use_between_two_readings() -> None:
-    """An ended container has no figures, or zeros."""
+    """A share is the use between two readings. A container that has ended reports nothing or zeros."""
 
     def usage(nanos: int, periods: int) -> dict[str, Any]:
         stats = {"cpu_usage": {"total_usage": nanos}, "throttling_data": {"throttled_periods": periods}}

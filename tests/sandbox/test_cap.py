@@ -45,13 +45,13 @@ def written(place: CgroupLocation) -> list[tuple[str, str]]:
 
 
 def test_the_cap_is_every_slots_share_and_a_reserve() -> None:
-    """Memory and processes have room for one more slot, so that matches never reach the limit."""
+    """The cap leaves memory and processes for one more slot, so that matches never reach it."""
     assert cap_for(Limits(), 5, 64, cores=2) == CAP
     assert cap_for(Limits(), 5, 64, cores=8) == replace(CAP, cpus=8)
 
 
 def test_files_of_version_1() -> None:
-    """Each hierarchy has a folder. The limit with swap is removed first: it can't be below the other one."""
+    """Each hierarchy has a folder. The limit with swap is lifted first: it can't be below the one without."""
     assert written(V1) == [
         ("memory/kaiten/1a2b/memory.use_hierarchy", "1"),
         ("memory/kaiten/1a2b/memory.memsw.limit_in_bytes", "-1"),
@@ -64,7 +64,7 @@ def test_files_of_version_1() -> None:
 
 
 def test_files_of_version_2() -> None:
-    """There is one folder, whose parents enable its controllers."""
+    """Version 2 has a single folder, whose parents enable its controllers."""
     assert written(V2) == [
         ("cgroup.subtree_control", "+cpu +memory +pids"),
         ("kaiten/cgroup.subtree_control", "+cpu +memory +pids"),
@@ -94,7 +94,7 @@ def test_names_under_systemd() -> None:
 def test_the_quota_of_a_container_is_lifted(
     place: CgroupLocation, file: str, value: str, tmp_path: Path
 ) -> None:
-    """The file of that container gets the value for no quota. A container without files is no error."""
+    """The container's quota file gets the value for no quota. A container without files is not an error."""
     lift_quota(replace(place, root=tmp_path), "c0ffee")
     quota = tmp_path / file
     quota.parent.mkdir(parents=True)
@@ -125,7 +125,7 @@ def test_the_values_that_pass(value: str, found: str, enough: bool) -> None:  # 
 
 @pytest.mark.parametrize("place", [V1, V2])
 def test_the_cap_passes_if_its_files_can_be_written(place: CgroupLocation, tmp_path: Path) -> None:
-    """Written values are read back. A higher value is later reported with its file's name."""
+    """Written values are read back. A file whose value is raised later is reported by name."""
     group = CommonGroup(replace(place, root=tmp_path), CAP)
     assert not group.check().held
     group.apply()
@@ -149,7 +149,7 @@ def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:
 
 
 def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
-    """With systemd nothing is written, and the message has the operator's command."""
+    """With systemd nothing is written, and the message has the command for the operator."""
     group = CommonGroup(replace(SLICE, root=tmp_path), CAP)
     group.apply()
     group.remove()
@@ -181,7 +181,7 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.socket | None:
-    """Return a bot's connection, made after it has allocated its memory, or None if it was killed before."""
+    """Return the connection of a bot that has allocated its memory, or None if it was killed before that."""
     server.settimeout(0.1)
     while not ended.done():
         try:
@@ -192,7 +192,7 @@ def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.soc
 
 
 def how_it_ended(ended: Future[Exit]) -> int | str | None:
-    """Return a bot's exit code, or the reason for which it isn't blamed."""
+    """Return a bot's exit code, or the reason why it isn't blamed."""
     try:
         return ended.result(timeout=WAIT_SECONDS).code
     except RuntimeFailure as trouble:
@@ -247,7 +247,7 @@ for n in range(60_000):
 
 @pytest.fixture
 def group_1() -> Iterator[tuple[CgroupLocation, Path, Path]]:
-    """Yield a place of version 1 with a folder for all bots and one for a bot; skip on other hosts."""
+    """Yield a version 1 location, the folder for all bots and one bot's; skip the test on other hosts."""
     if not MEMORY_1.is_dir():
         pytest.skip("the host has control groups of version 2")
     place = CgroupLocation(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
@@ -284,7 +284,7 @@ def used(group: Path) -> int:
 
 @pytest.mark.usefixtures("root")
 def test_overruns_are_counted(group_1: tuple[CgroupLocation, Path, Path], on_disk: str) -> None:
-    """Neither caches that fill the shared group count, nor a bot that reaches its own limit."""
+    """Only a bot killed at the shared limit counts, not one at its own limit, nor a cache that fills up."""
     place, shared, bot = group_1
     (shared / "memory.limit_in_bytes").write_text(str(48 << 20))
     with closing(SharedMemoryOverruns(place)) as overruns:
@@ -305,7 +305,7 @@ def test_overruns_are_counted(group_1: tuple[CgroupLocation, Path, Path], on_dis
 def test_what_ended_bots_leave_in_memory_is_freed(
     group_1: tuple[CgroupLocation, Path, Path], on_disk: str
 ) -> None:
-    """Names that a bot has looked up stay in the shared group, until they are much of its limit."""
+    """Negative dentries of ended bots are freed once they take up much of the shared group's limit."""
     place, shared, bot = group_1
     assert not killed_in(bot, NAMES, on_disk)
     bot.rmdir()
@@ -317,14 +317,14 @@ def test_what_ended_bots_leave_in_memory_is_freed(
     (shared / "memory.limit_in_bytes").write_text(str(4 * left))
 
     def is_freed() -> bool:
-        reclaim_cache(place)  # again, for a busy host on which its time was up
+        reclaim_cache(place)  # again, since on a busy host the first call may have run out of time
         return used(shared) < left // 2
 
     wait_until(is_freed, "the kernel counts freed memory a moment later")
 
 
 def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:
-    """Without the group's file there are no overruns."""
+    """Version 2 counts overruns as `oom` events. Without the group's file there are none."""
     place = replace(V2, parent="/kaiten/b", root=tmp_path)
     (tmp_path / "kaiten" / "b").mkdir(parents=True)
     (tmp_path / "kaiten" / "b" / "memory.events.local").write_text("low 0\nmax 9\noom 2\noom_kill 3\n")
@@ -338,7 +338,7 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
     """Bots within their own limits are killed if they exceed the shared cap, and none is blamed."""
     driver = docker_stage.client.info()["CgroupDriver"]
     if driver == "systemd":
-        pytest.skip("slices are systemd's: an operator limits them")
+        pytest.skip("systemd manages slices: an operator limits them")
     assert hoard_together(docker_stage, slots=6) == [0, 0, 0, 0]  # 672 MiB: enough for 4 times 80 MiB
     ended = hoard_together(docker_stage, slots=2)  # 288 MiB: not enough
     assert set(ended) == {0, "all bots together reached the memory limit of their control group"}
@@ -348,7 +348,7 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize("name", ["docker", "gvisor"])
 def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequest, name: str) -> None:
-    """Every runtime starts bots in a new group, on the cores that they may use."""
+    """Each runtime can start a bot in a new group, on the cores that bots may use."""
     stage: DockerStage = request.getfixturevalue(f"{name}_stage")
     runtime = DockerRuntime(
         connect(), runtime=stage.runtime.host.runtime, install=f"test{uuid.uuid4().hex[:12]}", cores="0"
@@ -371,7 +371,7 @@ def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequ
 def test_processes_left_in_the_group_are_killed(docker_stage: DockerStage) -> None:
     """Removing the group kills processes that a runtime has left in it, and deletes its folders."""
     if docker_stage.client.info()["CgroupDriver"] == "systemd":
-        pytest.skip("slices are systemd's")
+        pytest.skip("systemd manages slices")
     install = f"test{uuid.uuid4().hex[:12]}"
     runtime = DockerRuntime(connect(), install=install)
     group = runtime.common_group(LAUNCH_LIMITS, 5)

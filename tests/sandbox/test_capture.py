@@ -15,7 +15,7 @@ def captured(*pieces: bytes) -> str:
 
 
 def test_short_output_is_kept_whole() -> None:
-    """Output below the limit is unchanged."""
+    """Output below the limit is captured unchanged."""
     assert captured() == ""
     assert captured(b"one\n", b"", b"two\n") == "one\ntwo\n"
     assert captured(b"x" * 60_000) == "x" * 60_000
@@ -32,7 +32,7 @@ def test_the_gap_is_named() -> None:
 
 
 def test_a_character_cut_in_two_arrives_whole() -> None:
-    """A character may be split between two pieces."""
+    """A character that is split between two pieces is decoded."""
     assert captured(b"\xc3", b"\xa9") == "é"
 
 

@@ -23,7 +23,7 @@ def report(stage: DockerStage, program: str) -> Any:  # noqa: ANN401 - any value
 
 
 def test_counters_in_the_folders_of_processes_are_closed(docker_stage: DockerStage) -> None:
-    """In the processes' folders in /proc, a bot can read what runtimes need, but none of the host's counters.
+    """A bot can read files of processes in /proc that runtimes need, but none with the host's counters.
 
     A mount can't cover these folders, which appear with each process. The rules don't prevent moving files.
     """
@@ -58,7 +58,7 @@ tell([
 
 
 def test_nothing_is_flushed(docker_stage: DockerStage) -> None:
-    """The call succeeds even on a pipe, for which the kernel would refuse it: it never reaches the kernel."""
+    """Flushing succeeds even on a pipe, which the kernel would refuse: the call never reaches the kernel."""
     program = """
 read, write = os.pipe()
 for call in (os.fsync, os.fdatasync):
@@ -70,9 +70,9 @@ tell("done")
 
 
 def test_reading_a_file_of_the_image_leaves_no_trace(docker_stage: DockerStage) -> None:
-    """Its times stay as they are, so other bots with this layer can't see that it was read.
+    """The file's times don't change, so other bots with this layer can't see that it was read.
 
-    Those of a bot's own file change.
+    The times of a bot's own file do change.
     """
     program = """
 import ctypes, mmap
@@ -144,19 +144,22 @@ for _ in range(5):
     seen.append(times())
 print(len({tuple(each) for each in seen}), file=sys.stderr)
 """
-"""Prints how many different times the namespaces that all containers share had. Their time is that at which a
-process first looked at them while no other held them, so bots could signal by holding them."""
+"""Prints how many different times the namespaces that all containers share had. A namespace gets a new time
+when a process looks at it while no other holds it, so bots could signal by holding it."""
 
 
 def test_a_bot_can_not_see_whether_others_hold_the_hosts_namespaces(docker_stage: DockerStage) -> None:
-    """The bot's init holds them from the start, so their times stay the same."""
+    """The bot's init holds the host's namespaces from the start, so their times don't change."""
     ended, said = run(docker_stage, NAMESPACES)
     assert (ended.code, said) == (0, "1\n")
 
 
 @pytest.mark.usefixtures("root")
 def test_a_namespace_that_nobody_holds_shows_each_look() -> None:
-    """So it is the init that stops this. The namespace is a new one, since others may hold the host's."""
+    """Without an init that holds it, a namespace has a new time at each look.
+
+    The test uses a new namespace, since other processes may hold the host's.
+    """
     looks = NAMESPACES.replace('("user", "time", "time_for_children")', '("time",)')
     words = ["unshare", "--time", "--fork", sys.executable, "-c", looks]
     done = subprocess.run(words, capture_output=True, check=True)  # noqa: S603 - ours
@@ -184,7 +187,7 @@ def test_health_checks_and_users_of_the_image_are_ignored(container_stage: Docke
 
 
 def test_gvisor_applies_the_allow_list_too(gvisor_stage: DockerStage) -> None:
-    """With `--oci-seccomp`, gVisor refuses all other calls. The canary accepts gVisor with and without it."""
+    """With `--oci-seccomp`, gVisor refuses calls off the list. The canary accepts gVisor without it too."""
     arguments = gvisor_stage.client.info()["Runtimes"]["runsc"].get("runtimeArgs") or ()
     if "--oci-seccomp" not in arguments:
         pytest.skip("gVisor answers these calls itself here; --oci-seccomp is not among its arguments")

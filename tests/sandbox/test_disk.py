@@ -32,13 +32,13 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("minor", "path"), [(0, "/dev/sda"), (2, "/dev/sda")])
 def test_a_partition_stands_for_its_disk(tree: Path, minor: int, path: str) -> None:
-    """Only whole disks can be limited."""
+    """A partition is resolved to its disk, since only whole disks can be limited."""
     assert disk_of_device(8, minor, tree) == path
 
 
 @pytest.mark.parametrize("number", [(7, 0), (0, 45)])
 def test_other_devices_are_unknown(tree: Path, number: tuple[int, int]) -> None:
-    """Devices without a name are not disks, nor are device numbers that file systems invent."""
+    """Neither devices without a name nor device numbers that file systems invent are disks."""
     assert disk_of_device(*number, tree) == ""
 
 

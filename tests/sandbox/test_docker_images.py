@@ -123,7 +123,7 @@ def test_two_seats_load_an_image_once(hall: Hall) -> None:
 
 
 def test_two_processes_may_load_an_image_at_the_same_time(hall: Hall) -> None:
-    """A command and a running arena have separate clients and share no lock."""
+    """Two clients without a common lock, like a command's and a running arena's, can load the same image."""
     image = hall.keep("shared")
     others = [DockerImages(hall.client, hall.source) for _ in range(3)]
     with ThreadPoolExecutor(3) as pool:
@@ -133,7 +133,7 @@ def test_two_processes_may_load_an_image_at_the_same_time(hall: Hall) -> None:
 
 
 def test_the_time_of_use_is_updated(hall: Hall) -> None:
-    """Images in use therefore aren't pruned."""
+    """Loading an image updates its time of use, which protects it from pruning."""
     old, played = (
         keep(hall.store, layer_with(text), now=NOW - timedelta(days=2)) for text in ("old", "played")
     )
@@ -159,13 +159,13 @@ def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
 
 
 def test_a_missing_image_is_an_arena_fault(hall: Hall) -> None:
-    """The image is neither in the store nor in the engine."""
+    """An image that is in neither the store nor the engine raises RuntimeFailure."""
     with pytest.raises(RuntimeFailure, match="the image is missing"):
         hall.images.find("sha256:" + "0" * 64)
 
 
 def test_an_image_in_the_engine_needs_no_store(hall: Hall, base_image: str) -> None:
-    """House bots' images are built in the engine and are not in the store."""
+    """Images that were built in the engine, like the house bots', needn't be in the store."""
     assert hall.images.find(base_image).id == base_image
     assert hall.source.given == []
 
@@ -196,7 +196,7 @@ def test_the_same_layers_with_another_command_are_not_trusted(hall: Hall) -> Non
 
 
 def test_an_engine_that_loads_another_image_is_an_arena_fault(hall: Hall) -> None:
-    """The error quotes the engine's report."""
+    """If the engine loads a different image, the error quotes what the engine reported."""
     image = hall.keep("right")
     kept = hall.source.source.find(image.id)
     assert kept is not None
@@ -217,7 +217,7 @@ def test_an_engine_that_loads_another_image_is_an_arena_fault(hall: Hall) -> Non
 
 
 def test_prune_removes_images_that_are_no_longer_stored(hall: Hall, base_image: str) -> None:
-    """Stored images, images in use by a container, and images that others have loaded remain."""
+    """Prune spares stored images, images in use by a container, and images that others have loaded."""
     stays, used, goes = hall.keep("stays"), hall.keep("used"), hall.keep("goes")
     found = {image.id: hall.images.find(image.id).id for image in (stays, used, goes)}
     container = hall.client.create_container(found[used.id], command=["bot"])["Id"]

@@ -45,7 +45,7 @@ channel.recv(1)
 
 
 def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
-    """Python's gRPC in a container reaches a server on the socket. It needs only Unix sockets."""
+    """Python's gRPC in a container can call a server on the mounted socket, with Unix sockets only."""
     echo = grpc.method_handlers_generic_handler(
         "test.Echo", {"Say": grpc.unary_unary_rpc_method_handler(lambda request, _: request)}
     )
@@ -67,12 +67,12 @@ def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
 
 
 def test_the_description_names_the_container_runtime(docker_stage: DockerStage) -> None:
-    """The description has the runtime's name in the engine."""
+    """The description has the name under which the engine knows the runtime."""
     assert re.fullmatch(r"docker/\w+", docker_stage.runtime.describe)
 
 
 def test_the_error_for_an_unknown_runtime_lists_the_known_ones() -> None:
-    """The error also names the setting."""
+    """The error for an unknown runtime lists the known ones and names the setting."""
     client = connect()
     with pytest.raises(
         RuntimeFailure, match=r"no container runtime 'crum'; it has .*runc.*ARENA_CONTAINER_RUNTIME"
@@ -89,7 +89,7 @@ def test_the_chosen_runtime_runs_the_bot(gvisor_stage: DockerStage) -> None:
 
 
 def test_running_out_of_memory_is_reported(docker_stage: DockerStage) -> None:
-    """A bot that exceeds its memory limit is killed, and its exit says so."""
+    """A bot that exceeds its memory limit is killed, and its exit gives that reason."""
     limits = replace(LAUNCH_LIMITS, memory_mib=32)
     ended, _ = run(docker_stage, "hoard = [bytes(1 << 20) + b'x' for _ in range(256)]", limits=limits)
     assert (ended.code, ended.out_of_memory) == (137, True)
@@ -128,7 +128,7 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
 
 
 def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, tmp_path: Path) -> None:
-    """Without its socket folder the bot isn't started, and isn't blamed."""
+    """If its socket folder is missing, the bot is neither started nor blamed."""
     spec = spec_for(docker_stage, docker_stage.source("pass"), tmp_path / "none")
     with pytest.raises(RuntimeFailure, match="is not a folder"):
         docker_stage.runtime.launch(spec)
@@ -197,13 +197,13 @@ def test_sweep_kills_processes_that_the_engine_has_forgotten(docker_stage: Docke
         left = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         try:
             for top in tops:
-                (top / forgotten).mkdir(exist_ok=True)  # with version 1 some may be links to others
-            # A new group of cpuset has no cores, so no process can be in it.
+                (top / forgotten).mkdir(exist_ok=True)  # with cgroup v1 some may be links to others
+            # A new cpuset group has no cores, so no process can be in it.
             group = next(top / forgotten for top in tops if "cpuset" not in str(top))
             (group / "cgroup.procs").write_text(str(left.pid))
             assert runtime.sweep(install, lambda _: True) == 1
             assert left.wait(WAIT_SECONDS) == -signal.SIGKILL
-            if group.exists():  # on a busy host, the process may have ended only after the sweep
+            if group.exists():  # on a busy host the process may have ended only after the sweep
                 runtime.sweep(install, lambda _: True)
             assert not any((top / forgotten).exists() for top in tops)
             assert len(docker_stage.leftovers()) == 1
@@ -216,8 +216,8 @@ def test_sweep_kills_processes_that_the_engine_has_forgotten(docker_stage: Docke
 
 
 def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
-    """An image with another installation's label is still treated as ours."""
-    # A unique label: while another test builds this image, a container has the label.
+    """A container of an image that has another installation's label still counts as ours."""
+    # A unique label, since containers of another test that builds this image have its label.
     other = f"test-{uuid.uuid4().hex[:12]}"
     image = docker_stage.image(f'LABEL {INSTALL_LABEL}={other}\nENTRYPOINT ["true"]')
     with launched(docker_stage, image):
@@ -241,7 +241,7 @@ def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.Monk
 def test_a_hung_engine_raises_an_error(
     docker_stage: DockerStage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wait fails if the engine accepts calls but no longer answers them."""
+    """A wait fails if the engine accepts requests but no longer responds."""
     monkeypatch.setattr(docker_sandbox, "_WAIT_SECONDS", 0.3)
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")
@@ -252,7 +252,7 @@ def test_a_hung_engine_raises_an_error(
         sandbox = runtime.launch(spec_for(docker_stage, source, folder))
         door.unlink()
         door.symlink_to(hung / SOCKET_NAME)
-        patience, client.timeout = client.timeout, 1  # only for the calls that will not be answered
+        patience, client.timeout = client.timeout, 1  # only for calls that get no answer
         with pytest.raises(RuntimeFailure, match="is not responding"):
             sandbox.wait()
         door.unlink()
@@ -264,11 +264,11 @@ def test_a_hung_engine_raises_an_error(
 
 @DIAL_FAILURES_LEAK
 def test_the_error_without_an_engine_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """If no engine answers, the error has its address and a remedy."""
+    """If no engine responds, the error has the address and a remedy."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     with pytest.raises(RuntimeFailure, match=r"none\.sock.*DOCKER_HOST"):
         connect()
-    gc.collect()  # here, where its warnings are expected
+    gc.collect()  # collected here, where its warnings are expected
 
 
 def test_incomplete_settings_of_the_engine_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,4 +294,4 @@ def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tm
     with pytest.raises(RuntimeFailure, match="is not responding"):
         runtime.sweep("any")
     runtime.close()
-    gc.collect()  # here, where its warnings are expected
+    gc.collect()  # collected here, where its warnings are expected

@@ -30,17 +30,17 @@ from tests.sandbox.stage import DockerStage, connected, end_of, launched, listen
 pytestmark = pytest.mark.docker
 
 _FLOOD = 32 * 1024
-"""Number of stored characters that shows that the flood has begun."""
+"""Number of captured characters after which the flood has certainly begun."""
 
 _BUSY_SECONDS = 30.0
 """Time allowed for removal on a busy host."""
 
 _HELD_SECONDS = 9.0
-"""Time allowed after a deadline. If the init waited for the bot, it would end after 400 s, which is too long
-on a busy host too."""
+"""Time allowed after a deadline. If the init waited for the bot, it would take 400 s, which is more even on a
+busy host."""
 
 _DEADLINES = (6, 60)
-"""Seconds. On a busy host it may take more than 6 s until a bot has begun."""
+"""Seconds. On a busy host a bot may take more than 6 s to start."""
 
 ATTACKS = """
 import ctypes, errno, json, os, resource, signal, sys, time
@@ -168,16 +168,16 @@ signal.pause()
 
 
 def test_the_init_that_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
-    """Bots could exchange signals by locks on a common file, so they can execute the init but not open it.
+    """Bots can execute the init but not open it, since they could signal to each other by locking a common file.
 
-    gVisor executes only readable files, but has locks and watches in each bot's own kernel.
+    gVisor executes only readable files, but keeps locks and watches in each bot's own kernel.
     """
     ended, said = run(docker_stage, LOCKS)
     assert (ended.code, said) == (0, "EACCES ENOLCK -1\n")
 
 
 def test_a_flood_of_lines_does_not_hold_up_removal(docker_stage: DockerStage) -> None:
-    """The engine doesn't write a log, which would make removal slow after a flood."""
+    """Removal is quick after a flood of output, since the engine writes no log."""
     with listening() as (folder, _):
         spec = spec_for(docker_stage, docker_stage.source(PRINTS), folder)
         sandbox = docker_stage.runtime.launch(spec)
@@ -191,10 +191,10 @@ def test_a_flood_of_lines_does_not_hold_up_removal(docker_stage: DockerStage) ->
 
 
 def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
-    """A bot can't signal, slow down or modify its init, which ends it at the deadline.
+    """A bot can't signal, slow down or modify its init, which kills the bot at the deadline.
 
-    Under gVisor a bot can stop its init; both are killed a second after the deadline. Most other signals end
-    both immediately.
+    Under gVisor a bot can stop its init; both are then killed a second after the deadline. Most other signals
+    end both immediately.
     """
     signals = "[19, 20, 21, 22]" if container_stage.gvisor else "range(1, 65)"
     source = container_stage.source(f"SIGNALS = {signals}\n{ATTACKS}")
@@ -252,7 +252,7 @@ def holding_stderr(stage: DockerStage, number: int, *deadlines: int) -> Iterator
 def test_a_bot_that_holds_its_stderr_does_not_outlive_its_deadline(
     docker_stage: DockerStage, number: int
 ) -> None:
-    """A process that writes to the stderr, or closes it last, waits for the lock."""
+    """The deadline holds even if a bot locks its stderr, so that writing to it or closing it blocks."""
     with (
         holding_stderr(docker_stage, number, *_DEADLINES) as (sandbox, spec),
         within(spec.deadline_seconds + _HELD_SECONDS),
@@ -262,14 +262,14 @@ def test_a_bot_that_holds_its_stderr_does_not_outlive_its_deadline(
 
 @pytest.mark.parametrize("number", [0, signal.SIGKILL])
 def test_a_bot_that_holds_its_stderr_can_be_removed(docker_stage: DockerStage, number: int) -> None:
-    """The engine kills only the init, and the kernel kills the others once the init has ended."""
+    """The engine kills only the init, whose end makes the kernel kill a bot that has locked its stderr."""
     with holding_stderr(docker_stage, number, 600) as (_, spec), within(_BUSY_SECONDS):
         # The arena would end the processes itself if the engine failed.
         docker_stage.client.api.remove_container(spec.name, v=True, force=True)
 
 
 def test_orphans_are_reaped(container_stage: DockerStage) -> None:
-    """Zombies would count towards the process limit."""
+    """The init reaps orphans, since zombies count towards the process limit."""
     ended, said = run(container_stage, ORPHANS)
     assert (ended.code, said) == (0, "")
 
@@ -286,9 +286,9 @@ def test_all_processes_end_with_the_bot(container_stage: DockerStage) -> None:
 
 @pytest.mark.usefixtures("root")
 def test_the_error_says_what_is_wrong_with_a_program(tmp_path: Path) -> None:
-    """The message helps the bot's author, and the exit code is a shell's.
+    """The message says what is wrong with the program, and the exit code is that of a shell.
 
-    The init needs no container for that, but must be the first process, so that its others end with it.
+    The init runs without a container here, but as the first process, so that all others end with it.
     """
     first = ["unshare", "--pid", "--fork"]
     init = tmp_path / "kaiten-init"
@@ -320,7 +320,7 @@ def test_the_error_says_what_is_wrong_with_a_program(tmp_path: Path) -> None:
 
 
 def test_arguments_are_passed_on_unchanged(docker_stage: DockerStage) -> None:
-    """The bot's arguments are those of the image's entry point and command."""
+    """A bot gets the arguments of its image's entry point and command unchanged."""
     image = docker_stage.image(
         'ENTRYPOINT ["python3", "-c", "import json, sys; json.dump(sys.argv[1:], sys.stderr)"]\n'
         'CMD ["a b", "$HOME", "", "--"]'
@@ -342,7 +342,7 @@ def test_a_file_of_the_image_does_not_replace_the_init(docker_stage: DockerStage
 
 
 def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:
-    """A container is removed with its volumes; only the common volume of the init stays."""
+    """A container is removed with its volumes, except the init's volume, which all containers share."""
     with listening() as (folder, _):
         spec = spec_for(docker_stage, docker_stage.source("pass"), folder)
         sandbox = docker_stage.runtime.launch(spec)
@@ -394,7 +394,7 @@ def test_several_arenas_create_one_volume(
     docker_client: docker.DockerClient, base_image: str, init: Init, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If arenas start at the same time on one engine, they create one complete volume."""
-    # They take turns, and on a busy host each may take several seconds.
+    # The arenas take turns, and on a busy host each may need several seconds.
     monkeypatch.setattr(init_program, "_STALE_SECONDS", WAIT_SECONDS)
     monkeypatch.setattr(init_program, "_TIMEOUT_SECONDS", WAIT_SECONDS)
 
@@ -414,7 +414,7 @@ def test_several_arenas_create_one_volume(
 def test_a_pruned_volume_is_created_again(
     docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
-    """Removing the volume and the image while the arena runs does no harm."""
+    """The arena creates the volume again if it and the image are removed while the arena is running."""
     volume = InitVolume(docker_client.api, init)
     volume.ensure()
     docker_client.api.remove_volume(init.volume)
@@ -445,7 +445,7 @@ def test_an_incomplete_volume_is_created_again(
 def test_a_process_that_died_while_creating_the_volume_does_not_block_others(
     docker_client: docker.DockerClient, base_image: str, init: Init, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The dead process's container is removed after a while."""
+    """The container of a process that died while it was creating the volume is removed after a while."""
     monkeypatch.setattr(init_program, "_STALE_SECONDS", 0.3)
     docker_client.api.create_container(base_image, ["true"], name=init.volume)
     InitVolume(docker_client.api, init).ensure()
@@ -453,14 +453,14 @@ def test_a_process_that_died_while_creating_the_volume_does_not_block_others(
 
 
 def test_an_engine_on_another_processor_is_refused() -> None:
-    """The arena has no init for the engine's processor."""
+    """An engine on a processor for which the arena has no init is refused."""
     with pytest.raises(RuntimeFailure, match=r"riscv64.*only for x86_64 and aarch64"):
         init_for("riscv64")
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_image_is_the_same_every_time(machine: str) -> None:
-    """The same program gives the same bytes, and other content gives another name."""
+    """The same program always gives the same image, and another program gives another name."""
     init = init_for(machine)
     assert init.archive() == init_for(machine).archive()
     assert Init(machine, init.program + b"x").volume != init.volume

@@ -75,14 +75,14 @@ def test_every_limit_of_the_spec_is_used() -> None:
 
 
 def test_a_bot_that_gives_way_has_the_lowest_weight() -> None:
-    """Bots in a person's game get the lowest CPU weight, others the engine's default."""
+    """A bot in a person's game has the lowest CPU weight, any other the engine's default."""
     assert "CpuShares" not in container_arguments(SPEC, HOST, COMMAND)["host_config"]
     found = container_arguments(replace(SPEC, low_priority=True), HOST, COMMAND)["host_config"]
     assert found["CpuShares"] == 2
 
 
 def test_the_host_decides_runtime_parent_cores_and_user() -> None:
-    """Runtime, control group and cores are in the arguments. Without root, bots run as the caller."""
+    """The host determines the runtime, control group and cores. Without root, bots run as the caller."""
     host = replace(HOST, runtime="crun", cgroup_parent="kaiten-a1.slice", uid=1000, gid=100, cores="1-3")
     found = container_arguments(SPEC, host, COMMAND)
     assert found["user"] == "1000:100"
@@ -92,7 +92,7 @@ def test_the_host_decides_runtime_parent_cores_and_user() -> None:
 
 
 def test_an_unknown_disk_has_no_limits() -> None:
-    """The engine would refuse a limit for an unknown device."""
+    """Without a known disk there are no limits on its rate, since the engine would refuse them."""
     found = container_arguments(SPEC, replace(HOST, disk=""), COMMAND)["host_config"]
     assert not [name for name in found if "Blkio" in name]
 
@@ -123,7 +123,7 @@ def test_gvisor_gets_processes_for_its_own_kernel() -> None:
     ],
 )
 def test_the_control_group_of_all_bots(driver: str, install: str, parent: str) -> None:
-    """Each installation's bots have a group inside the common one, in the driver's notation."""
+    """Each installation has a group within the common one, named in the driver's notation."""
     assert cgroup_parent(driver, install) == parent
 
 
@@ -135,13 +135,13 @@ def rules(host: EngineHost, name: str) -> list[dict[str, Any]]:
 
 
 def test_gvisor_gets_its_own_futexes() -> None:
-    """Under gVisor futexes are private, and some versions wouldn't refuse shared ones with EAGAIN."""
+    """Under gVisor all futex calls are allowed, since its futexes are private to the sandbox."""
     assert all(rule["args"] for rule in rules(HOST, "futex"))
     assert rules(replace(HOST, gvisor=True), "futex") == [{"names": ["futex"], "action": "SCMP_ACT_ALLOW"}]
 
 
 def test_gvisor_lets_bots_call_select() -> None:
-    """The call's name in gVisor is "pselect". asyncio and gRPC may use it."""
+    """Bots under gVisor may call select, which asyncio and gRPC use. gVisor's name for it is "pselect"."""
     assert rules(replace(HOST, gvisor=True), "pselect") == [
         {"names": ["pselect"], "action": "SCMP_ACT_ALLOW"}
     ]
@@ -154,7 +154,7 @@ def test_slots_have_different_owners() -> None:
 
 
 def test_limits_in_words() -> None:
-    """Without warnings the description gives the spec's limits."""
+    """Without warnings the description lists the spec's limits."""
     assert describe_limits(SPEC, HOST, ()) == (
         "memory 256 MiB without swap",
         "0.4 CPU cores",
@@ -177,7 +177,7 @@ def test_limits_in_words() -> None:
     ],
 )
 def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
-    """Only the limit that the engine couldn't enforce is marked."""
+    """A warning from the engine marks only the limit that it concerns."""
     words = describe_limits(SPEC, HOST, (warning,))
     assert [said for said in words if warning in said] == [
         f"{control} (not enforced by this host: {warning})"

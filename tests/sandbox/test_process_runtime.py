@@ -38,7 +38,7 @@ while True:
 
 @pytest.mark.parametrize("by_command", [False, True], ids=["folder", "command"])
 def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage, *, by_command: bool) -> None:
-    """Sweep removes the folder of such a bot."""
+    """Bots end when their launcher is killed, and sweep removes their folders."""
     folder_of_bot = process_stage.source(CALL_AND_ECHO)
     source = "command" if by_command else folder_of_bot
     command = [f"{folder_of_bot}/bot.py"]
@@ -52,9 +52,9 @@ def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage, *,
         with channel:
             launcher.send_signal(signal.SIGKILL)
             launcher.wait()
-            assert channel.recv(1) == b""  # the bot has exited, which closed its end
+            assert channel.recv(1) == b""  # the bot has exited, which has closed its end
     assert process_stage.runtime.sweep(process_stage.install) == 1
-    # The process that ends a command may itself end a moment later.
+    # The process that kills a command may itself exit a moment later.
     wait_until(lambda: not process_stage.leftovers(), "the end of all processes")
 
 
@@ -69,12 +69,12 @@ def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage)
         with channel:
             channel.sendall(b"?")
             assert channel.recv(1) == b"?"
-            sandbox.remove()  # before the connection is closed, which would also end the bot
+            sandbox.remove()  # before the connection is closed, which would end the bot too
             assert sandbox.wait().code == 137
 
 
 def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
-    """A bot can import other files from its folder, to which nothing is written."""
+    """A bot can import other files from its folder, which writes nothing there."""
     source = process_stage.source("import neighbour, sys; sys.exit(neighbour.CODE)")
     Path(source, "neighbour.py").write_text("CODE = 5")
     with listening() as (folder, _):
@@ -91,13 +91,13 @@ def test_a_bot_is_the_main_program(process_stage: ProcessStage) -> None:
 
 
 def test_a_missing_folder_is_named(process_stage: ProcessStage) -> None:
-    """The error names the folder and the missing file."""
+    """The error for a missing folder names the folder and the missing file."""
     with pytest.raises(LaunchRefused, match=r"bot\.py.*/nowhere/at/all"):
         process_stage.runtime.check_source("/nowhere/at/all")
 
 
 def test_it_says_that_nothing_is_isolated(process_stage: ProcessStage) -> None:
-    """The runtime's description has a warning."""
+    """The runtime's description warns that nothing is isolated."""
     assert process_stage.runtime.describe == "process (no isolation)"
 
 

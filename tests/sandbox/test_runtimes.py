@@ -54,14 +54,14 @@ def test_a_signal_is_reported_as_in_a_shell(stage: Stage) -> None:
 
 
 def test_stderr_is_captured_and_stdout_is_not(stage: Stage) -> None:
-    """A traceback on stderr is stored completely; stdout is discarded."""
+    """A traceback on stderr is captured completely; stdout is discarded."""
     _, said = run(stage, "print('to stdout', flush=True)\nraise ValueError('mark: é')")
     assert "ValueError: mark: é" in said
     assert "to stdout" not in said
 
 
 def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
-    """The first and last lines of several megabytes are stored, in at most 64 KiB."""
+    """Of several megabytes of output, the first and last lines are captured, at most 64 KiB in all."""
     program = "import sys\nfor n in range(60000): print(f'line {n:6} ' + 'x' * 50, file=sys.stderr)"
     ended, said = run(stage, program)
     assert ended.code == 0
@@ -105,7 +105,7 @@ def test_remove_wakes_all_that_wait(stage: Stage) -> None:
 def test_the_environment_has_only_the_necessary_variables(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the launcher's variables, a bot gets only the search path. It may keep files in its home folder."""
+    """Of the launcher's variables, a bot gets only the search path. It can write to its home folder."""
     monkeypatch.setenv("ARENA_SECRET", "s3cret")
     ended, said = run(
         stage,

@@ -18,7 +18,7 @@ _STEP = 64 * 1024
 _FILE = f"USER 0:0\nRUN head -c {_BITS * _STEP} /dev/urandom > /pages"
 
 _MIN_SECONDS = 0.8 * _BITS * _STEP / policy.DISK_READ_BYTES_PER_SECOND
-"""The time that reading the file takes at the limit, less what the kernel may grant in advance."""
+"""The time that it takes to read the file at the limit, less what the kernel may grant in advance."""
 
 SAY = """
 import os, sys
@@ -74,11 +74,11 @@ class Pages:
         return self._stage.started_by(["python3", "-c", words], self.image)
 
     def tell(self) -> float:
-        """Send bits from one bot to another, and return an upper bound of the share received correctly."""
+        """Send bits from one bot to another, and return an upper bound on the share received correctly."""
         bits = "".join(secrets.choice("01") for _ in range(_BITS))
         said = run_source(self._stage, self.program(SAY, bits))
         assert said[0].code == 0, said
-        # The receiver gets the number of bits, but not their values.
+        # The receiver is told the number of bits, but not their values.
         ended, text = run_source(self._stage, self.program(HEAR, "0" * _BITS))
         assert ended.code == 0, text
         times = json.loads(text)
@@ -121,7 +121,7 @@ def test_a_bot_can_not_find_out_what_another_has_read(pages: Pages) -> None:
 def test_a_bot_can_find_out_if_layers_are_not_read_first(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the file is not in the page cache, nearly every bit arrives."""
+    """If layers aren't read first, nearly every bit arrives, so the previous test can fail."""
     monkeypatch.setattr(PageCacheWarmer, "warm", lambda *_: None)
     assert pages.tell() > 0.9
 
@@ -141,7 +141,7 @@ def test_reading_from_the_disk_is_limited(cold: Pages) -> None:
     assert cold.read() > _MIN_SECONDS
 
 
-@pytest.mark.soak  # it depends on the disk: a busy one may itself be as slow as the limit
+@pytest.mark.soak  # a busy disk may itself be as slow as the limit
 @pytest.mark.docker
 def test_without_the_limit_reading_from_the_disk_is_faster(
     cold: Pages, monkeypatch: pytest.MonkeyPatch
@@ -153,7 +153,7 @@ def test_without_the_limit_reading_from_the_disk_is_faster(
 
 @pytest.mark.docker
 def test_layers_are_read_once_a_minute(pages: Pages) -> None:
-    """Layers are assumed to stay in memory for a minute."""
+    """A layer is read again only after a minute, for which it is assumed to stay in memory."""
     now = 0.0
     warmth = PageCacheWarmer(clock=lambda: now)
     assert not warmth.warm(pages.folders)
@@ -179,13 +179,13 @@ def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
 
 
 def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
-    """Links to the host's files, and pipes, are skipped."""
+    """Only regular files of the layer are read; links to the host's files and pipes are skipped."""
     layer, outside = tmp_path / "layer", tmp_path / "outside"
     layer.mkdir()
     os.mkfifo(outside)
     os.mkfifo(layer / "pipe")
     (layer / "link").symlink_to(outside)
-    assert not PageCacheWarmer().warm([layer])  # reading a pipe would wait forever
+    assert not PageCacheWarmer().warm([layer])  # reading a pipe would block forever
 
 
 def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
@@ -201,12 +201,12 @@ def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_lists_no_layers_is_reported() -> None:
-    """Engines list no layers with most storage drivers."""
+    """An engine that lists no layers, as with most storage drivers, is reported."""
     assert "neither overlay2 nor btrfs" in PageCacheWarmer().warm(None)
 
 
 def test_containers_that_share_no_files_need_no_reading() -> None:
-    """With btrfs, each container has its own snapshot."""
+    """With btrfs each container has its own snapshot, so no files need to be read."""
     assert not PageCacheWarmer().warm([])
 
 
