@@ -1,4 +1,4 @@
-"""Counts the games in a database and those that should be in it, without the arena's own code for that."""
+"""Counts the games in a database and those that should be in it, without using the arena's own code."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class Books:
     lost: int  # missing games of these matches, and gaps in the rating order
     doubled: int  # games that are stored, or in the ladder's log, more than once
     blamed: int  # faults and take-overs in games, and benched bots
-    aside: int  # matches that were wrongly quarantined, or wrongly not
+    aside: int  # matches that were wrongly quarantined, or should have been but weren't
 
 
 class Ledger:
@@ -74,7 +74,7 @@ class Ledger:
             return frozenset(connection.execute(wanted).scalars())
 
     def most_voids(self) -> int:
-        """Return the largest number of voids of a match that is not done."""
+        """Return the largest number of voids of any unfinished match."""
         wanted = select(func.coalesce(func.max(MatchRow.voids), 0)).where(MatchRow.state != MatchState.DONE)
         with self.look() as connection:
             return connection.execute(wanted).scalar_one()

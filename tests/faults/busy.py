@@ -1,4 +1,4 @@
-"""A busy host: other programs take the processors, and no honest bot may be blamed for it."""
+"""A busy host: other programs use up the processors, for which no honest bot may be blamed."""
 
 import random
 import shutil
@@ -25,12 +25,12 @@ from tests.faults.tally import Tally
 from tests.folders import short_folder
 
 _WORK: Final = ("--cpu", "16", "--vm", "2", "--vm-bytes", "128M", "--io", "2")
-"""Load for two cores, at normal priority. It takes little enough memory for a small host."""
+"""Load for two cores, at normal priority, with little enough memory for a small host."""
 
 _SLEEPS: Final = Path(__file__).parent / "sleeper"
 
 _DEALS: Final = 20
-"""Deals per match: starting a match takes long while the host is busy."""
+"""Deals per match: several, since starting a match takes long on a busy host."""
 
 _SUBMISSIONS: Final = 20
 """Submissions of a full run; a shorter one has one per table."""
@@ -40,7 +40,7 @@ _PATIENCE_SECONDS: Final = 4 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class _Sleeper:
-    """A bot that sleeps in each decision, its clock, and the decisions that it must fail, from 0."""
+    """A bot that sleeps in each decision, its clock, and the decisions that it must fail, numbered from 0."""
 
     seconds: float
     clock: Clock
@@ -56,7 +56,7 @@ _SLEEPERS: Final = (
 
 
 def keep_the_host_busy(tally: Tally, dice: random.Random, times: int) -> None:
-    """Play with the default clock, while other programs want ten times the processors.
+    """Play with the default clock, while other programs demand ten times the processors.
 
     Bots that sleep are blamed exactly as on an idle host. Then honest bots are submitted.
     """

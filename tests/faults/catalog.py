@@ -85,7 +85,7 @@ SCENARIOS: Final = (
     ),
     Scenario(
         name="disk-full",
-        what="the data directory's disk is full until a result could not be stored",
+        what="the data directory's disk is full until a result can't be stored",
         play=surroundings.fill_the_disk,
         times=5,
         needs="root",
@@ -118,7 +118,7 @@ SCENARIOS: Final = (
     ),
     Scenario(
         name="host-busy",
-        what="stress-ng wants ten times the cores while bots play with the default clock",
+        what="stress-ng demands ten times the cores while bots are playing with the default clock",
         play=busy.keep_the_host_busy,
         times=50,
         needs="docker",

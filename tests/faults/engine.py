@@ -35,7 +35,7 @@ class Engine:
         self._process: Popen | None = None
 
     def start(self) -> None:
-        """Start the engine, and wait until it answers."""
+        """Start the engine, and wait until it responds."""
         words = {
             "host": self.address,
             "data-root": self._folder / "data",
@@ -50,12 +50,12 @@ class Engine:
         own = [_program("unshare"), "--net", "--", _program("dockerd")]
         self._process = begin([*own, *(f"--{name}={value}" for name, value in words.items())], log)
         try:
-            wait_until(self.answers, _START_SECONDS, "no engine answers")
+            wait_until(self.answers, _START_SECONDS, "no engine responds")
         except TimeoutError as error:
             raise RuntimeError(f"{error}: {log.read_text()[-4_000:]}") from error
 
     def answers(self) -> bool:
-        """Return True if the engine answers."""
+        """Return True if the engine responds."""
         with suppress(DockerException, RequestException, OSError):
             client = docker.DockerClient(base_url=self.address, timeout=5)
             try:

@@ -51,12 +51,12 @@ def _lose(
     for arena in arenas:
         if arena.ended:
             arena.start()
-    wait_until(lambda: lost.is_ready and other.is_ready, _BUSY_SECONDS, "not both arenas have started")
+    wait_until(lambda: lost.is_ready and other.is_ready, _BUSY_SECONDS, "an arena has not started")
     lost.queue(dice, 6, deals=24)
     wait_until(
         lambda: bool(lost.ledger.held(lost.name)) and bool(lost.ledger.held(other.name)),
         _BUSY_SECONDS,
-        "not both arenas have claimed a match",
+        "an arena has not claimed a match",
     )
     time.sleep(dice.uniform(0, 1))
     begun = time.monotonic()

@@ -198,7 +198,7 @@ class Installation:
         """Wait for another claim, and return the time from ``since``, by the monotonic clock.
 
         ``before`` is the number of claims so far, of the matches ``among`` or of all. Raises RuntimeError if
-        the coordinator ended first, or TimeoutError.
+        the coordinator exits first, or TimeoutError if no match is claimed in time.
         """
 
         def claimed() -> bool:
@@ -233,7 +233,7 @@ class Installation:
 
     @property
     def exit_code(self) -> int | None:
-        """Exit code of the last process; None while it runs."""
+        """Exit code of the last process; None while it is running."""
         return self.process.poll() if self.process is not None else None
 
     @property
@@ -265,7 +265,7 @@ class Installation:
     def play_out(self, seconds: float = _END_SECONDS) -> None:
         """Play all open matches, starting the process if necessary, then stop it.
 
-        Raises RuntimeError if it ended too early or with an error, or TimeoutError.
+        Raises RuntimeError if the process exits early or with an error, TimeoutError if matches remain open.
         """
         if self.ended:
             self.start()
@@ -285,7 +285,7 @@ class Installation:
         )
 
     def rebuild(self) -> tuple[Rebuilt, int]:
-        """Rebuild ratings and card statistics; return what it corrected in each."""
+        """Rebuild ratings and card statistics; return what was corrected in each."""
         with closing(open_store(self.url)) as store:
             return store.ladder.rebuild(), store.cards.rebuild().differing
 

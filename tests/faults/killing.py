@@ -1,4 +1,4 @@
-"""Kills the coordinator, all of the arena, or a referee, at random moments and at every failpoint."""
+"""Kills the coordinator, the whole arena or a referee, at random moments and at every failpoint."""
 
 import itertools
 import random
@@ -24,7 +24,7 @@ _STARTING_SECONDS: Final = 1.5
 _PLAYING_SECONDS: Final = 3.0
 _FAILPOINT_SECONDS: Final = 180.0
 _MOST_VOIDS: Final = 2
-"""A third void would quarantine the match, rightly."""
+"""A third void would rightly quarantine the match."""
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def installed(sandbox: RuntimeName, **how: object) -> Iterator[Installation]:
 def kill_anywhere(
     tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, *, tree: bool, **how: object
 ) -> None:
-    """Kill the coordinator, or with ``tree`` the whole arena, at random moments, also while it starts."""
+    """Kill the coordinator, or with ``tree`` the whole arena, at random moments, even during its start."""
     tally.max_seconds = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         for _ in range(times):
@@ -83,7 +83,7 @@ def kill_referees(tally: Tally, dice: random.Random, times: int, sandbox: Runtim
 def die_at_failpoints(
     tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, **how: object
 ) -> None:
-    """Kill the coordinator at each failpoint, the first time it gets there, then the second and so on."""
+    """Kill the coordinator at each failpoint, when it gets there the first time, the second, and so on."""
     tally.max_seconds = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         for name, count in _failpoints(dice, times):

@@ -142,14 +142,14 @@ def left_of_arenas() -> list[Process]:
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> float:
     """Wait for a condition, and return how long it took in seconds.
 
-    Raises TimeoutError, with ``what``, if it doesn't become true in time.
+    Raises TimeoutError, with ``what``, if the condition doesn't become true in time.
     """
     begun = buried = time.monotonic()
     pause = _POLL_SECONDS
     while not condition():
         now = time.monotonic()
         if now - begun > seconds:
-            raise TimeoutError(f"{what}: not within {seconds:.0f} s")
+            raise TimeoutError(f"{what} (waited {seconds:.0f} s)")
         if now - buried > _BURY_SECONDS:
             bury()
             buried = now

@@ -67,7 +67,7 @@ def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
 
 
 def _is_kept(images: ImageStore, content: bytes) -> bool:
-    """Add an image of one layer. Return whether it is stored, which must be wholly or not at all."""
+    """Add an image of one layer. Return whether it is stored; it must not be stored in part."""
     with suppress(IntakeError):
         keep(images, content)
     return image(content).id in images.records.ids()
@@ -134,7 +134,7 @@ def server() -> Iterator[Cluster]:
 
 
 def restart_postgresql(tally: Tally, dice: random.Random, times: int) -> None:
-    """Stop the server while matches run, without closing its connections, as in a crash; start it again."""
+    """Stop the server during matches without closing its connections, as in a crash; start it again."""
     with (
         server() as cluster,
         installed(RuntimeName.PROCESS, url=cluster.address("postgres", "postgresql+psycopg")) as arena,
@@ -183,7 +183,9 @@ def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
             if arena.ended:
                 arena.queue(dice)
                 arena.start_and_claim()
-            with offset.open("r+b", buffering=0) as file:  # in one write: others read it constantly
+            with offset.open(
+                "r+b", buffering=0
+            ) as file:  # in one write, since processes are constantly reading it
                 file.write(struct.pack("q", hours * _HOUR))
             before, begun = arena.ledger.claims(), time.monotonic()
             arena.queue(dice, 2, deals=24)

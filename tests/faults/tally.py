@@ -42,7 +42,7 @@ class Tally:
     lost: int = 0  # missing games, and gaps in their numbers
     doubled: int = 0  # games that are stored or rated more than once
     blamed: int = 0  # faults, take-overs and benched bots; all bots are honest
-    aside: int = 0  # matches that were wrongly quarantined, or wrongly not
+    aside: int = 0  # matches that were wrongly quarantined, or should have been but weren't
     differing: int = 0  # ratings and statistics that a rebuild corrected
     left: int = 0  # processes, containers, sockets and folders left at the end
     again: list[Again] = field(default_factory=list)  # times from a fault to the next claim

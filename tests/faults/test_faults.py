@@ -15,7 +15,7 @@ def short(needs: str) -> list[Scenario]:
 
 
 def hold(scenario: Scenario) -> None:
-    """Play a scenario with a random seed. Check that nothing is lost, doubled or left, and no bot blamed."""
+    """Play a scenario with a random seed. Check that nothing is lost, duplicated, left or blamed on a bot."""
     seed = random.SystemRandom().randrange(2**32)
     tally = Tally(scenario.name)
     with orphans_come_here():
@@ -34,14 +34,14 @@ def test_nothing_is_lost_and_nothing_counted_twice(scenario: Scenario) -> None:
 @pytest.mark.parametrize("scenario", short("docker"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("docker_client", "base_image")
 def test_the_same_in_containers(scenario: Scenario) -> None:
-    """The same holds with containers, none of which is left."""
+    """With containers, too, every match is played and rated once, and no container is left."""
     hold(scenario)
 
 
-# Over 20 s: an arena plays while PostgreSQL is restarted.
+# Takes over 20 s, since PostgreSQL is restarted while an arena is playing.
 @pytest.mark.postgresql
 @pytest.mark.parametrize("scenario", short("postgresql"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("postgresql_cluster")
 def test_the_same_on_a_server(scenario: Scenario) -> None:
-    """The same holds with PostgreSQL. Only the log mentions the restart."""
+    """With PostgreSQL, too, every match is played and rated once, even if the server is restarted."""
     hold(scenario)

@@ -7,7 +7,7 @@ from tests.faults.tally import Tally, print_table
 
 
 def test_a_scenario_has_a_row_and_holds_within_its_limit(capsys: pytest.CaptureFixture[str]) -> None:
-    """Waits for a processor do not count."""
+    """Each scenario has a row. The limit on the time to the next claim excludes waits for a processor."""
     times = [Again(1.2, 0.5), Again(5.0, 1.5)]
     print_table(
         [

@@ -1,4 +1,4 @@
-"""Tests of scripts/audit with a vulnerability, with none, and with data that is unreachable."""
+"""Tests of scripts/audit with a vulnerability, without one, and with unreachable data."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def _package_locks() -> list[Path]:
 
 
 def _give_time(script: Path) -> None:
-    """Replace the script's time limits, which are for services, by one for a busy host."""
+    """Replace the script's time limits, which are for services, with one for a busy host."""
     text = script.read_text()
     for limit, longer in {
         "timeout 120": f"timeout {WAIT_SECONDS}",
@@ -127,7 +127,7 @@ def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple
 
 
 def test_only_a_package_that_the_data_lacks_is_named(tmp_path: Path) -> None:
-    """Both auditors had their data, which lists no vulnerability in our packages."""
+    """Without vulnerabilities, the only output names a package that the data doesn't know."""
     reports = {"requirements.lock": [_CLEAN, _UNKNOWN], "*": [_CLEAN]}
     with npm_registry(_NO_ADVISORY) as registry:
         status, said = audit(tmp_path, registry, reports)
@@ -135,7 +135,7 @@ def test_only_a_package_that_the_data_lacks_is_named(tmp_path: Path) -> None:
 
 
 def test_a_vulnerable_python_package_fails(tmp_path: Path) -> None:
-    """The package is named, even if the data for a later lock file, and npm's, is unreachable."""
+    """A vulnerable package is named, even if the data for a later lock file and npm's is unreachable."""
     reports = {"requirements.lock": [_CLEAN, _HIT], "requirements-dev.lock": [_UNKNOWN], "*": [_CLEAN]}
     status, said = audit(tmp_path, _REFUSED, reports)
     assert status == 1
@@ -143,7 +143,7 @@ def test_a_vulnerable_python_package_fails(tmp_path: Path) -> None:
 
 
 def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
-    """The package is named."""
+    """A vulnerable npm package is named, and the script fails."""
     with npm_registry(_ADVISORY) as registry:
         status, said = audit(tmp_path, registry, {"*": [_CLEAN]})
     assert status == 1
@@ -153,7 +153,7 @@ def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("report", [None, [_UNKNOWN]], ids=["no report", "a report that knows nothing"])
 def test_unreachable_data_is_reported_once_per_auditor(tmp_path: Path, report: object) -> None:
-    """It is not a failure, not even in CI."""
+    """Each auditor reports once that its data is unreachable. The script doesn't fail, not even in CI."""
     status, said = audit(tmp_path, _REFUSED, {"*": report})
     assert status == 0
     assert said.splitlines() == [

@@ -42,7 +42,7 @@ def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerCli
 def test_the_base_image_holds_nothing_of_the_server(
     docker_client: docker.DockerClient, base_image: str
 ) -> None:
-    """Modules that only the arena's own processes need are missing."""
+    """The base image lacks the modules that only the arena's own processes need."""
     code = """
 import importlib
 for name in ("arena.db", "arena.play.referee", "arena.images.build", "fastapi", "docker", "pip", "arena.sdk"):
@@ -80,9 +80,9 @@ def test_the_base_image_runs_as_nobody(docker_client: docker.DockerClient, base_
 def test_an_image_of_the_same_sources_is_kept(
     docker_client: docker.DockerClient, request: pytest.FixtureRequest, language: Language, fixture: str
 ) -> None:
-    """A second call prints nothing, builds nothing and returns the same id."""
+    """A second build of the same sources prints and builds nothing, and returns the same id."""
     request.getfixturevalue(fixture)
-    # The tests of another checkout may have built an image of other sources since the fixture did.
+    # Tests of another checkout may have built an image of other sources since the fixture did.
     with host_lock(f"{language.name}-image"):
         image = ensure_base_image(docker_client, language)
         said: list[str] = []
@@ -130,7 +130,7 @@ def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_
 
 @pytest.mark.usefixtures("base_image")
 def test_a_failing_build_shows_its_output(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The error has the failed step's output."""
+    """The error for a failed build has the output of the failed step."""
     folder = write_bot(tmp_path / "host-test-bad", "RUN echo the reason is here; exit 7")
     with pytest.raises(ImageError, match="the reason is here") as trouble:
         build_bot_image(docker_client, folder)
@@ -146,13 +146,13 @@ def test_a_build_reaches_no_network(docker_client: docker.DockerClient, tmp_path
 
 
 def test_a_folder_without_a_dockerfile_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The error names what is missing."""
+    """The error for a folder without a Dockerfile names the missing file."""
     with pytest.raises(ImageError, match="no Dockerfile"):
         build_bot_image(docker_client, tmp_path)
 
 
 def test_a_name_that_no_image_can_have_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The image's name contains the folder's name."""
+    """A folder is refused if its name, which becomes part of the image's, isn't valid there."""
     folder = write_bot(tmp_path / "Bad Name", "")
     with pytest.raises(ImageError, match="lower-case"):
         build_bot_image(docker_client, folder)

@@ -30,7 +30,7 @@ PROJECT_LABEL = "com.docker.compose.project"
 SOCKET = "/var/run/docker.sock"
 LAYERS = "/var/lib/docker/overlay2"
 CALL_SECONDS = 900
-"""Timeout of a call of Compose, which gives services 600 s to stop."""
+"""Timeout of a Compose command; Compose gives services 600 s to stop."""
 CAPABILITIES = {
     "arena": {"DAC_OVERRIDE", "KILL", "SETGID", "SETUID"},
     "worker": {"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID", "SYSLOG"},
@@ -214,7 +214,7 @@ def submit(visitor: httpx2.Client, bot: str, source: bytes) -> str:
 
 
 def test_the_files_are_valid(project: Project, elsewhere: Project) -> None:
-    """Compose accepts them."""
+    """Compose accepts the files."""
     project.run("config", "--quiet")
     elsewhere.run("config", "--quiet")
 
@@ -229,7 +229,7 @@ def check_logs(containers: list[Container]) -> None:
 
 
 def check_rights(containers: list[Container]) -> None:
-    """Check that no service can gain rights, and that each has only the capabilities that it needs."""
+    """Check that no service can gain privileges, and that each has only the capabilities that it needs."""
     for each in containers:
         host = each.attrs["HostConfig"]
         needed = CAPABILITIES.get(each.labels["com.docker.compose.service"], set())
@@ -251,7 +251,7 @@ def check_metrics(project: Project) -> None:
 
 
 def test_the_database_starts_and_stops(project: Project) -> None:
-    """It becomes healthy without unnecessary rights, and its data is in the project's own volumes."""
+    """The database becomes healthy without unnecessary privileges; its data is in the project's volumes."""
     build_database_image(project.client)
     project.run("up", "-d", "database")
     wait_until(lambda: project.service("database").health == "healthy", "the database's health")
@@ -262,14 +262,14 @@ def test_the_database_starts_and_stops(project: Project) -> None:
     fatal = [line for line in database.logs().decode().splitlines() if "FATAL" in line]
     assert not [
         line for line in fatal if "starting up" not in line
-    ]  # the health check may have come that early
+    ]  # the health check may have run before the server was ready
     project.run("stop")
     assert project.service("database").attrs["State"]["ExitCode"] == 0
 
 
 @pytest.mark.soak
 def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewhere: Project) -> None:
-    """The site shows rated games, and has few rights. A stop ends the arena and all bots cleanly.
+    """The site shows rated games, with few privileges. A stop ends the arena and all bots cleanly.
 
     One worker is added on this host, and one as if it were on another host.
     """

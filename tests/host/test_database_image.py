@@ -67,7 +67,7 @@ def ask(database: Container, user: str, role: str, statement: str) -> str:
 def test_only_the_arena_and_its_site_can_connect(
     docker_client: docker.DockerClient, image: str, volume: str
 ) -> None:
-    """Their data survives a stop, which takes no time, and a kill.
+    """Only the arena and its site can connect. Their data survives a stop, which is quick, and a kill.
 
     The health check logs nothing, since it uses a user that the database knows. With another one each check
     would log three lines.
@@ -95,7 +95,7 @@ def test_only_the_arena_and_its_site_can_connect(
 def test_a_first_start_that_was_killed_is_repeated(
     docker_client: docker.DockerClient, image: str, volume: str
 ) -> None:
-    """An incomplete cluster is never used."""
+    """If the first start was killed, the next one starts over and never uses the incomplete cluster."""
     with running(docker_client, image, volume) as database:
         wait_until(lambda: "creating subdirectories" in database.logs().decode(), "the beginning")
         database.kill()

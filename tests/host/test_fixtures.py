@@ -12,7 +12,7 @@ from tests.postgresql import Cluster, find_programs
 
 @pytest.mark.postgresql
 def test_each_test_gets_a_database_of_its_own(empty_postgresql_url: str, postgresql_cluster: Cluster) -> None:
-    """Tables created there don't exist in another database."""
+    """A table created in one test's database doesn't exist in another's."""
     engine = create_engine(empty_postgresql_url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE mine (id int)"))
@@ -23,7 +23,7 @@ def test_each_test_gets_a_database_of_its_own(empty_postgresql_url: str, postgre
 
 @pytest.mark.postgresql
 def test_a_removed_cluster_leaves_nothing_behind(postgresql_cluster: Cluster) -> None:
-    """Its server is stopped, and its folder is deleted. The other cluster still runs."""
+    """Removing a cluster stops its server and deletes its folder. Another cluster keeps running."""
     programs = find_programs()
     assert programs is not None
     cluster = Cluster(programs)

@@ -25,7 +25,7 @@ _PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-
 
 @pytest.mark.usefixtures("root")
 def test_tests_that_lack_a_part_are_skipped_and_summed_up() -> None:
-    """The run passes. Its summary has one line per part, with the number of tests and what to install."""
+    """A run without the parts passes. For each part, a line has the number of tests and what to install."""
     programs = [found for name in _PROGRAMS if (found := shutil.which(name))]
     kept = {
         name: value

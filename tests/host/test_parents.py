@@ -30,7 +30,7 @@ def _sha256(content: bytes) -> str:
 class Registry:
     """An image registry on this host's loopback, with one repository, kaiten-test, and one tag, 1."""
 
-    port: int = 0  # set when it listens
+    port: int = 0  # set once it is listening
     documents: dict[str, bytes] = field(default_factory=dict)  # blobs and manifests by digest
     tag: str = ""  # the tag's current digest
 
@@ -182,7 +182,7 @@ def test_another_image_under_the_tag_is_reported_and_used_on_request(
 def test_an_image_that_the_operator_pinned_is_used(
     docker_client: docker.DockerClient, registry: Registry, parents: Parents
 ) -> None:
-    """It was pulled by digest and tagged before the first start.
+    """An image that was pulled by digest and tagged before the first start is used.
 
     The registry's tag may have changed since.
     """

@@ -61,7 +61,7 @@ def urls(file: Path, scope: str | None = None) -> set[str]:
 
 
 def test_the_wheels_sbom_has_every_locked_package_and_needs_no_engine(tmp_path: Path) -> None:
-    """Packages of the extras are optional. A message says that there is no engine."""
+    """Packages of the extras are optional. A message says that no engine responds."""
     done = run(tmp_path, DOCKER_HOST="unix:///nowhere", PATH="")
     assert "SKIPPED SBOMs of images: no Docker engine is responding" in done.stderr
     file = tmp_path / "kaiten-arena.cdx.json"

@@ -30,7 +30,7 @@ def script(name: str, *arguments: str, **environment: str) -> subprocess.Complet
 @pytest.mark.docker
 @pytest.mark.usefixtures("docker_client")
 def test_an_engine_that_answers_is_enough() -> None:
-    """The script prints nothing and does nothing."""
+    """If an engine is already responding, the script neither prints nor changes anything."""
     done = script("engine", SANDBOX="")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -59,7 +59,7 @@ def test_an_unreachable_named_engine_is_not_replaced(tmp_path: Path, scheme: str
 
 
 def test_a_declined_engine_is_not_looked_for(tmp_path: Path) -> None:
-    """With SANDBOX=process the exit code is 3."""
+    """With SANDBOX=process the script doesn't look for an engine, and exits with code 3."""
     done = script("engine", SANDBOX="process", DOCKER_HOST=f"unix://{tmp_path}/none.sock")
     assert done.returncode == 3
     assert "SANDBOX=process" in done.stderr
@@ -67,7 +67,7 @@ def test_a_declined_engine_is_not_looked_for(tmp_path: Path) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """Return a checkout on a host that lacks nothing. Its tests pass, and its checks are up to the test."""
+    """Return a checkout on a host that lacks nothing. Its tests pass; the test defines its checks."""
     for name in (".ci", "scripts", ".venv/bin"):
         (tmp_path / name).mkdir(parents=True)
     for name in (".ci/run", "scripts/test", "scripts/uv-env.sh"):
@@ -80,7 +80,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) -> None:
-    """The stage is stopped, and may clean up. The script prints its name, and exits with 128 + the signal."""
+    """The current stage may clean up. The script prints the stage's name and exits with 128 + the signal."""
     (checkout / "Makefile").write_text("check:\n\t@./wait\n")
     (checkout / "wait").write_text(
         "#!/bin/sh\ntrap 'echo cleaned up; exit 1' INT\necho tests run\n"
@@ -98,7 +98,7 @@ def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) 
         try:
             assert any(line == "tests run\n" for line in run.stdout)
             run.send_signal(number)
-            rest, _ = run.communicate(timeout=WAIT_SECONDS)  # including what the stage prints at its end
+            rest, _ = run.communicate(timeout=WAIT_SECONDS)  # including what the stage prints as it ends
             assert run.returncode == 128 + number
         finally:
             run.kill()
@@ -111,7 +111,7 @@ def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) 
     ("recipe", "code", "said"), [("@true", 0, "Passed"), ("@false", 2, "FAILED: Checks (exit code 2)")]
 )
 def test_a_run_says_how_its_stages_ended(checkout: Path, recipe: str, code: int, said: str) -> None:
-    """The exit code is that of the first failed stage."""
+    """The run says whether its stages passed; its exit code is that of the first failed stage."""
     (checkout / "Makefile").write_text(f"check:\n\t{recipe}\n")
     done = subprocess.run(  # noqa: S603 - our own script
         ["env", "--unset=SOAK", checkout / ".ci/run"],  # noqa: S607 - on PATH
@@ -124,7 +124,7 @@ def test_a_run_says_how_its_stages_ended(checkout: Path, recipe: str, code: int,
 
 
 def test_the_lock_files_have_no_addresses() -> None:
-    """They have only pins and hashes, so that any mirror can be used."""
+    """Lock files contain pins and hashes but no addresses, so that any mirror can be used."""
     for lock in (
         ROOT / "package-lock.json",
         ROOT / "bots/base-javascript/package-lock.json",

@@ -95,7 +95,7 @@ def test_every_setting_can_be_set_or_is_made_by_the_file() -> None:
 @pytest.mark.parametrize("file", ["docker-compose.yml", "deploy/worker.yml"])
 @pytest.mark.parametrize("setting", secret_settings())
 def test_a_secret_is_given_only_to_the_programs_that_read_it(file: str, setting: str) -> None:
-    """A program reads a setting if a module that it imports does."""
+    """A secret is given exactly to the programs that import a module that reads it."""
     its = readers(secret_settings()[setting])
     assert its
     reading = {
@@ -109,12 +109,15 @@ def test_a_secret_is_given_only_to_the_programs_that_read_it(file: str, setting:
 @pytest.mark.parametrize("file", ["docker-compose.yml", "deploy/worker.yml"])
 @pytest.mark.parametrize("setting", WITH_PASSWORDS)
 def test_settings_with_passwords_are_given_only_to_services_that_need_them(file: str, setting: str) -> None:
-    """A worker with a database refuses to start. The site need only know that there is a mail server."""
+    """Settings with passwords go only to services that need them: a worker refuses a database, for example.
+
+    The site need only know that there is a mail server.
+    """
     assert given(file, setting) == WITH_PASSWORDS[setting] & settings_of(file).keys()
 
 
 def test_the_site_offers_no_games_that_a_cluster_does_not_play() -> None:
-    """The site knows from the executor's address, which is the same for the arena and the workers."""
+    """The site, arena and workers have the same executor, by which the site knows that there is a cluster."""
     its = {
         name: each["EXECUTOR"]
         for name, each in settings_of("docker-compose.yml").items()

@@ -18,7 +18,7 @@ from tests.images.tars import file, folder, symlink, tar, zipped
 from tests.patience import WAIT_SECONDS
 
 PATIENT = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=WAIT_SECONDS)
-"""The usual limits, except that on elapsed time: on a busy host it takes seconds only to start the reader."""
+"""The usual limits, but more elapsed time: on a busy host just starting the reader takes seconds."""
 
 AMD64 = Platform("linux", "amd64")
 ARM64 = Platform("linux", "arm64")
@@ -192,5 +192,5 @@ READER = INTAKE_UID if os.geteuid() == 0 else None
 
 
 def read(archive: Path, output: Path, platform: Platform = AMD64, limits: IntakeLimits = PATIENT) -> BotImage:
-    """Repack an archive like the arena, however long it takes."""
+    """Repack an archive as the arena does, however long it takes."""
     return repack(archive, output, platform, uid=READER, limits=limits)

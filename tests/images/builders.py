@@ -10,7 +10,7 @@ from arena.images.objects import Objects
 from arena.images.store import ImageStore, PrunePolicy
 
 NOW = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
-"""Later than all that a test writes, so that nothing is too young to be pruned."""
+"""Later than anything that a test writes, so that nothing is too recent to be pruned."""
 
 PLENTY = PrunePolicy(quota=1 << 40, keep=())
 

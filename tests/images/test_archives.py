@@ -90,7 +90,7 @@ def test_the_configuration_is_kept(plain: BotImage) -> None:
 
 
 def test_the_last_value_of_a_repeated_variable_counts(tmp_path: Path) -> None:
-    """Every variable is listed once."""
+    """A repeated variable is listed once, with its last value."""
     draft = Draft(config={"Env": ["A=1", "B=2", "A=3"], "WorkingDir": ""})
     command = read(write(tmp_path / "archive", oci(draft)), tmp_path / "output").command
     assert (command.env, command.working_dir) == (("A=3", "B=2"), "/")

@@ -30,7 +30,7 @@ def _name(attack: Attack) -> str:
 
 
 def test_there_are_forty_attacks() -> None:
-    """Each has its own name, one expected outcome, and a control or raised limits."""
+    """Each attack has its own name, one expected outcome, and a control or raised limits."""
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS) >= 40
     assert all((attack.refused is None) != (attack.harmless is None) for attack in ATTACKS)
     assert all(attack.control or attack.raised for attack in ATTACKS)
@@ -67,7 +67,7 @@ def test_hostile_archive(attack: Attack, tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.control], ids=_name)
 def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Path) -> None:
-    """It is accepted, which shows that the hostile part caused the rejection."""
+    """An archive without its hostile part is accepted, so the hostile part caused the rejection."""
     assert attack.control is not None
     attack.control(tmp_path / "archive")
     outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, PATIENT)
@@ -78,7 +78,7 @@ def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Pat
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.raised], ids=_name)
 def test_the_same_archive_with_the_limit_raised(attack: Attack, tmp_path: Path) -> None:
-    """It is accepted, which shows that this limit caused the rejection."""
+    """With the limit raised the archive is accepted, so this limit caused the rejection."""
     attack.build(tmp_path / "archive")
     limits = msgspec.structs.replace(PATIENT, cpu_seconds=60, **attack.raised)
     outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, limits)

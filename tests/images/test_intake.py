@@ -69,7 +69,7 @@ def intake(store: ImageStore, engine: Engine, tmp_path: Path) -> Intake:
 def test_an_archive_is_detected_by_its_content(
     intake: Intake, store: ImageStore, tmp_path: Path, pack: type[bytes]
 ) -> None:
-    """Its name doesn't matter. Only the image is left in the end."""
+    """An archive is detected whatever its name is. Only the image is left afterwards."""
     file = tmp_path / "bot.py"
     file.write_bytes(pack(saved("mine")))
     image = intake.take(file, PLENTY)
@@ -100,7 +100,7 @@ def test_a_source_file_is_wrapped_on_a_base_that_is_kept_once(
 def test_a_base_that_was_pruned_is_exported_again(
     intake: Intake, store: ImageStore, engine: Engine, tmp_path: Path
 ) -> None:
-    """Pruning removes a base that hasn't been used for a long time."""
+    """A base that was pruned because it had long been unused is exported again."""
     file = tmp_path / "a.py"
     file.write_text("pass")
     image = intake.take(file, PLENTY)
@@ -124,7 +124,7 @@ def test_a_base_that_was_pruned_is_exported_again(
 def test_a_rejected_file_leaves_nothing(
     intake: Intake, tmp_path: Path, name: str, content: bytes, words: str
 ) -> None:
-    """The error says why. Neither an image nor a temporary file is left."""
+    """The error says why a file is rejected. Neither an image nor a temporary file is left."""
     file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(Rejected, match=words):
@@ -145,7 +145,7 @@ def test_an_invalid_base_is_an_arena_fault(
 
 
 def test_an_unreadable_file_is_no_fault_of_its_author(intake: Intake, tmp_path: Path) -> None:
-    """The error names it. Only a missing file is a mistake of the caller."""
+    """The error names a file that can't be read. Only a missing file is the caller's mistake."""
     (tmp_path / "held.py").mkdir()
     with pytest.raises(IntakeError, match=r"held\.py can't be read: Is a directory"):
         intake.take(tmp_path / "held.py", PLENTY)
@@ -154,7 +154,7 @@ def test_an_unreadable_file_is_no_fault_of_its_author(intake: Intake, tmp_path: 
 
 
 def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
-    """They are removed after a grace period. Other users can't read them."""
+    """Temporary files of killed processes are removed after a grace period. Other users can't read them."""
     parent = tmp_path / uuid.uuid4().hex
     remove_left(parent, NOW)
     with workspace(parent) as folder:

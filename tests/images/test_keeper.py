@@ -1,4 +1,4 @@
-"""Pruning removes images that no bot on the ladder uses, from the store and the engine, and repeats."""
+"""Pruning, which repeats, removes images that no bot on the ladder uses from the store and the engine."""
 
 import threading
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def keeper(results: Store, images: ImageStore, engine: Engine, tmp_path: Path) -
 def test_the_images_of_bots_on_the_ladder_are_kept(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine
 ) -> None:
-    """They are kept however old they are. Older versions and images that no bot uses make room."""
+    """However old they are, images of bots on the ladder are kept. Images that no bot uses make room."""
     engine.asked = 1
     first, playing, stray = (keep(images, letter * 1000) for letter in (b"1", b"2", b"3"))
     for image in (first, playing):
@@ -88,9 +88,9 @@ def test_the_images_of_bots_on_the_ladder_are_kept(
 def test_a_folder_without_any_image_in_use_is_an_error(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
 ) -> None:
-    """Its disk is probably not mounted. Until it is, nothing is pruned, noted as gone or added.
+    """If every image in use is missing, the disk is probably not mounted: nothing is pruned or added.
 
-    The engine isn't pruned either.
+    No image is recorded as gone either, and the engine isn't pruned.
     """
     add_bot(results, "house", source="sha256:house", author="house")
     for letter in (b"1", b"2"):
@@ -137,7 +137,7 @@ def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) ->
 
 
 def test_an_unusable_store_is_named(keeper: ImageKeeper, tmp_path: Path) -> None:
-    """The lock file can't be opened, and the error names it."""
+    """If the lock file can't be opened, the error names it."""
     (tmp_path / "images.lock").mkdir()
     with pytest.raises(IntakeError, match=r"the image store's lock .*images\.lock \(Is a directory\)"):
         keeper.prune()

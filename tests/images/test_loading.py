@@ -31,7 +31,7 @@ def test_the_archive_has_the_layers_and_the_configuration(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("damage", [b"0ne", b"on", b"one more", None])
 def test_a_damaged_layer_stops_the_archive(tmp_path: Path, damage: bytes | None) -> None:
-    """The incomplete archive has no manifest, so no image is loaded. The error names the layer."""
+    """A damaged layer ends the archive before its manifest, so nothing is loaded. The error names it."""
     store = store_in(tmp_path)
     image = keep(store, b"one", b"two")
     digest = layer(b"one").digest.removeprefix("sha256:")

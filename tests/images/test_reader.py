@@ -62,7 +62,7 @@ def _limits(**changes: float) -> IntakeLimits:
 
 
 def _run_instead(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -> None:
-    """Replace the reader by another program: the interpreter becomes a script that starts it."""
+    """Replace the reader with another program: the interpreter becomes a script that starts it."""
     script, starter = folder / "program.py", folder / "starter"
     script.write_text(program)
     starter.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {script}\n")
@@ -71,7 +71,7 @@ def _run_instead(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) ->
 
 
 def _probe(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what the reader's process finds out about its own privileges and limits."""
+    """Return what the reader's process reports about its own privileges and limits."""
     _run_instead(monkeypatch, folder, PROBE)
     monkeypatch.setattr(reader, "_TEXT_CHARACTERS", 10_000)
     with pytest.raises(Rejected) as refusal:
@@ -89,7 +89,7 @@ def archive(tmp_path: Path) -> Path:
 def test_the_reader_can_do_nothing_else(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It can open no file and no socket, has none of the arena's variables, and has resource limits."""
+    """The reader can't open files or sockets, and has resource limits but none of the arena's variables."""
     found = _probe(archive, tmp_path, monkeypatch)
     assert found["file"] == found["socket"] == "OSError 24"
     assert found["limits"] == [[256 << 20, 256 << 20], [0, 0], [7, 8]]
@@ -153,7 +153,7 @@ def test_too_much_processor_time(large: Path, tmp_path: Path) -> None:
 def test_exceeding_the_time_limit_is_an_arena_fault(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If only elapsed time exceeds its limit, the host was slow. The reader is ended anyway."""
+    """If only elapsed time exceeds its limit, the host was slow. The reader is killed all the same."""
     _run_instead(monkeypatch, tmp_path, "import signal; signal.pause()")
     before = set(tmp_path.iterdir())
     with pytest.raises(IntakeError, match="not read within 0 s"):

@@ -22,14 +22,14 @@ BASE, ONE, TWO = b"base" * 1000, b"first", b"second"
 
 @pytest.fixture(params=["folder", "memory"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ImageStore:
-    """Create an empty store on this host's disk, then one elsewhere."""
+    """Create an empty store in a folder, then one in an object store."""
     if request.param == "folder":
         return store_in(tmp_path)
     return ImageStore(Objects(f"memory://{uuid.uuid4().hex}"), tmp_path / "lock")
 
 
 def test_an_added_image_is_stored(store: ImageStore) -> None:
-    """An image is returned unchanged, with layers and configuration by their digests."""
+    """A stored image is returned unchanged; its layers and configuration can be read by digest."""
     added = keep(store, BASE, ONE)
     assert store.records.image(added.id) == added
     assert store.records.ids() == {added.id}
@@ -38,7 +38,7 @@ def test_an_added_image_is_stored(store: ImageStore) -> None:
 
 
 def test_an_unknown_image(store: ImageStore) -> None:
-    """Looking it up returns None, and reading its blobs raises an error with their names."""
+    """Looking up an unknown image returns None, and reading its blob raises an error with the digest."""
     assert store.records.image(image(ONE).id) is None
     with pytest.raises(IntakeError, match=layer(ONE).digest.removeprefix("sha256:")):
         list(store.blob(layer(ONE).digest, len(ONE)))
@@ -55,7 +55,7 @@ def test_layers_are_stored_once(tmp_path: Path) -> None:
 
 
 def test_adding_an_image_again_changes_nothing(store: ImageStore) -> None:
-    """The second time no layer is read."""
+    """Adding an image again reads no layer."""
     added = keep(store, BASE, ONE)
     contents = Contents(BASE, ONE)
     store.add(added, contents, PLENTY, NOW)
@@ -64,7 +64,7 @@ def test_adding_an_image_again_changes_nothing(store: ImageStore) -> None:
 
 
 def test_a_layer_that_is_in_an_image_twice(store: ImageStore) -> None:
-    """The layer is read once."""
+    """A layer that occurs twice in an image is read once."""
     added, contents = image(ONE, BASE, ONE), Contents(ONE, BASE)
     store.add(added, contents, PLENTY, NOW)
     assert contents.asked == [layer(ONE).digest, layer(BASE).digest]
@@ -73,7 +73,7 @@ def test_a_layer_that_is_in_an_image_twice(store: ImageStore) -> None:
 
 @pytest.mark.parametrize("given", [b"firsT", b"firs", b"first and more"])
 def test_bytes_of_another_digest_are_refused(tmp_path: Path, given: bytes) -> None:
-    """No blob, image or partial file is left."""
+    """Bytes that don't match their digest are refused. No blob, image or partial file is left."""
     store = store_in(tmp_path)
 
     def content(_: Layer) -> Iterator[bytes]:
@@ -86,7 +86,7 @@ def test_bytes_of_another_digest_are_refused(tmp_path: Path, given: bytes) -> No
 
 
 def test_a_damaged_blob_is_named(tmp_path: Path) -> None:
-    """The error comes at the end of the blob, and gives its name and place."""
+    """Reading a damaged blob to its end raises an error with its digest and location."""
     store = store_in(tmp_path)
     keep(store, ONE)
     digest = layer(ONE).digest
@@ -107,7 +107,7 @@ def test_adding_again_restores_missing_blobs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "another's"])
 def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
-    """The image can't be found, and the error names the file to remove."""
+    """Looking up an image whose record is damaged raises an error that names the file to remove."""
     store = store_in(tmp_path)
     added, other = keep(store, ONE), keep(store, TWO)
     names = [f"images/{found.id.removeprefix('sha256:')}" for found in (added, other)]
@@ -138,13 +138,13 @@ def test_the_folder_is_private(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["nonsense://x", "file:///dev/null/x"])
 def test_an_unusable_place_is_named(url: str) -> None:
-    """The error names the place and the setting."""
+    """The error for an unusable location names the location and the setting."""
     with pytest.raises(IntakeError, match=f"{url}.*ARENA_IMAGES_URL"):
         Objects(url)
 
 
 def test_no_error_shows_a_password() -> None:
-    """Errors are logged, and shown to authors whose submissions wait."""
+    """No error shows a password, since authors whose submissions are waiting can see the errors."""
     with pytest.raises(IntakeError, match=r"nonsense://\*\*\*@host/x") as caught:
         Objects("nonsense://ann:hunt/er2@host/x")
     assert "er2" not in str(caught.value)
@@ -189,7 +189,7 @@ store_in(Path(sys.argv[1])).add(image(b"base" * 1000, b"first"), content, PLENTY
 
 
 def test_a_killed_add_leaves_what_the_next_prune_removes(tmp_path: Path) -> None:
-    """There is no image, only a complete blob and a partial one, which are removed after some time."""
+    """A killed add leaves no image, only a complete blob and a partial one, which are later pruned."""
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     ended = subprocess.run(command, cwd=ROOT, check=False, timeout=WAIT_SECONDS)  # noqa: S603 - our own
     assert ended.returncode == -9
@@ -204,7 +204,7 @@ def test_a_killed_add_leaves_what_the_next_prune_removes(tmp_path: Path) -> None
 
 
 def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    """The error has the sizes, the quota and the setting. Images in use stay, and nothing is added."""
+    """The error has the sizes, the quota and the setting. Images in use are kept, and nothing is added."""
     store = store_in(tmp_path)
     mib = 1 << 20
     used = keep(store, bytes(2 * mib))
@@ -214,7 +214,7 @@ def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_add_makes_room(tmp_path: Path) -> None:
-    """An image that no longer plays is removed for a new one; layers that they share stay."""
+    """An unused image is removed to make room for a new one; layers that they share are kept."""
     store = store_in(tmp_path)
     old = keep(store, BASE, b"o" * 5000)
     policy = PrunePolicy(quota=12_000, keep=())
@@ -240,7 +240,7 @@ def test_use_is_noted_at_most_once_an_hour(store: ImageStore) -> None:
 
 
 def test_prune_spares_what_is_in_use_and_what_is_young(store: ImageStore) -> None:
-    """Nothing is removed below the quota; above it, images in use and recent ones stay."""
+    """Nothing is removed below the quota; above it, images in use and recent ones are kept."""
     playing, idle = keep(store, b"1" * 1000), keep(store, b"2" * 1000)
     later = NOW + timedelta(days=1)
     young = keep(store, b"3" * 1000, now=later - timedelta(minutes=9))
@@ -273,7 +273,7 @@ def test_notes_go_with_their_images(tmp_path: Path) -> None:
 
 
 def test_an_unusable_folder_is_an_error(tmp_path: Path) -> None:
-    """The error says what failed and what to check, and no image is stored."""
+    """If the folder is unusable, the error says what failed and what to check. No image is stored."""
     store = store_in(tmp_path)
     (tmp_path / "images" / "blobs").write_text("no folder")
     with pytest.raises(

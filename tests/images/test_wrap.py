@@ -21,7 +21,7 @@ SOURCE = b"import pathlib\npathlib.Path('trace').touch()\nraise SystemExit('it r
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_the_image_is_the_base_and_one_more_layer(language: Language) -> None:
-    """It starts the language's command, with the base's variables and platform."""
+    """The image runs the language's command, and has the base's variables and platform."""
     image, top = wrap(SOURCE, language, BASE)
     assert image.layers == (*BASE.layers, layer(top))
     assert image.platform == BASE.platform
@@ -32,7 +32,7 @@ def test_the_image_is_the_base_and_one_more_layer(language: Language) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_the_layer_contains_only_the_file_and_its_folder(language: Language) -> None:
-    """Both belong to root, are readable by all users, and have the time 0."""
+    """The file and its folder belong to root, are readable by all users, and have the time 0."""
     _, top = wrap(SOURCE, language, BASE)
     with tarfile.open(fileobj=io.BytesIO(top)) as tar:
         folder, file = tar.getmembers()
@@ -46,7 +46,7 @@ def test_the_layer_contains_only_the_file_and_its_folder(language: Language) -> 
 
 
 def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The source would create a file and exit if it ran. It may even be invalid Python."""
+    """Wrapping never runs the source, which may even be invalid Python."""
     monkeypatch.chdir(tmp_path)
     wrap(SOURCE, PYTHON, BASE)
     wrap(b"def (", PYTHON, BASE)
@@ -54,7 +54,7 @@ def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_wrapping_is_reproducible() -> None:
-    """Another file, base or language gives another image."""
+    """The same input gives the same image; another file, base or language gives another image."""
     image = wrap(SOURCE, PYTHON, BASE)[0]
     assert wrap(SOURCE, PYTHON, BASE)[0].id == image.id
     others = [
@@ -78,13 +78,13 @@ def test_wrapping_is_reproducible() -> None:
     ids=["empty", "blank", "nul", "latin-1", "utf-16", "long"],
 )
 def test_an_invalid_source_file_is_rejected(source: bytes, words: str) -> None:
-    """The error says why."""
+    """The error says why a source file is invalid."""
     with pytest.raises(Rejected, match=words):
         check_source(source)
 
 
 def test_the_longest_source_is_accepted() -> None:
-    """The limit is inclusive."""
+    """A source file of exactly the maximum size is accepted."""
     check_source(b"#" * MAX_SOURCE_BYTES)
 
 

@@ -70,7 +70,7 @@ def start_order(soy_sauce: bool) -> list[str]:
 
 
 def words(seed: bytes) -> Iterator[int]:
-    """The endless stream of 32-bit words that a seed stands for."""
+    """The endless stream of 32-bit words that a seed determines."""
     counter = 0
     while True:
         digest = hashlib.sha256(seed + counter.to_bytes(8, "big")).digest()
@@ -80,7 +80,7 @@ def words(seed: bytes) -> Iterator[int]:
 
 
 def below(n: int, source: Iterator[int]) -> int:
-    """A number from 0 to n - 1, made from the next word that favours none of them."""
+    """A number from 0 to n - 1, made from the next word that keeps all of them equally likely."""
     limit = (2**32 // n) * n
     while True:
         word = next(source)
@@ -109,7 +109,7 @@ def simulate_seed(n: int, k: int) -> bytes:
 
 
 def split(points: int, sharers: int) -> int:
-    """What each gets when the points are dealt out one at a time and an incomplete lap is dropped."""
+    """Everyone's share of points that are handed out one at a time, without an incomplete last lap."""
     each = 0
     while points >= sharers:
         points -= sharers
@@ -182,7 +182,7 @@ def soy_sauce_scores(tables: list[list[str]]) -> list[int]:
 
 
 def score_round(tables: list[list[str]], soy_sauce: bool) -> list[dict[str, int]]:
-    """What each table scores at the end of a round, kind by kind; a table holds cards in order of placing."""
+    """Each table's points at the end of a round by kind; tables list cards in the order they were placed."""
     icons = []
     for table in tables:
         count = 0
@@ -300,7 +300,7 @@ class Game:
         return len(self.turns) % 2
 
     def hand(self, seat: int) -> list[str]:
-        """The cards a seat holds now, the card drawn for the dummy included, in the order of the kinds."""
+        """The cards a seat holds now, including the card drawn for the dummy, in the order of the kinds."""
         return sorted(self.hands[seat], key=KINDS.index)
 
     def asked(self) -> list[int]:
@@ -310,7 +310,7 @@ class Game:
         return [seat for seat in range(self.players) if len(self.hands[seat]) > 1]
 
     def choices(self, seat: int) -> list[Choice]:
-        """All legal choices of a seat, found by trying any one and two cards, any card for the dummy."""
+        """All legal choices of a seat, found by trying any one or two cards, with any card for the dummy."""
         if seat not in self.asked():
             return []
         cards = [kind for kind in KINDS if kind in self.hands[seat]]

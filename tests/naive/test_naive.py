@@ -306,7 +306,7 @@ def test_chopsticks_with_the_last_two_cards() -> None:
 
 
 def test_two_cards_are_named_in_an_order() -> None:
-    """Both orders of two different cards are choices, and a card held once can't be named twice."""
+    """Two different cards can be named in either order, and a card held once can't be named twice."""
     game = after_chopsticks(["wasabi", "egg_nigiri"])
     choices = game.choices(0)
     assert two("wasabi", "egg_nigiri") in choices
@@ -429,7 +429,7 @@ def test_only_puddings_of_this_round_are_a_colour() -> None:
 
 @pytest.mark.parametrize(("players", "expected"), [(2, [6, 0]), (3, [6, -3, -3]), (4, [6, -2, -2, -2])])
 def test_puddings_at_the_end_of_a_game(players: int, expected: list[int]) -> None:
-    """Only the game of two spares the one with the fewest puddings."""
+    """Whoever has the fewest puddings loses points, except in a game of two."""
     game = rig([["pudding"]] + [[] for _ in range(players - 1)])
     game.play({seat: one("pudding" if seat == 0 else "tempura") for seat in range(players)})
     while not game.over:
@@ -450,7 +450,7 @@ def first_choices(game: Game) -> dict[int, Choice]:
 
 
 def test_dummy_control_alternates_through_the_game() -> None:
-    """27 turns of control, nine per round, alternate without a break, so seat 1 is first in round 2."""
+    """Control alternates through all 27 turns, nine per round, so seat 1 is first in round 2."""
     game = Game(2, shuffle(SEED, False), dummy=True)
     seen = []
     while not game.over:
@@ -524,7 +524,7 @@ def test_dummy_last_turn_of_two_equal_cards() -> None:
 
 
 def test_controller_with_chopsticks() -> None:
-    """It plays two cards and one for the dummy. The chopsticks go back, and the hands are swapped."""
+    """The controller plays two cards and the dummy's; the chopsticks go back, and hands are swapped."""
     game = rig([["chopsticks"], ["wasabi", "egg_nigiri"], ["pudding", "sashimi", "dumpling"]], dummy=True)
     game.play({0: (("chopsticks",), "pudding"), 1: one("tempura")})
     game.play({0: one("tempura"), 1: (("tempura",), "sashimi")})
@@ -645,7 +645,7 @@ def test_illegal_turns_change_nothing() -> None:
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v["players"] <= 3 and v["soy_sauce"]])
 def test_choices_are_what_play_accepts(variant: dict[str, Any]) -> None:
-    """Among all namings of up to three cards, with and without a dummy card, only the choices are legal.
+    """Of all ways to name up to three cards, with and without a dummy card, only the choices are legal.
 
     The soak run checks this in every turn, the short run in every fourth one.
     """
@@ -698,7 +698,7 @@ def test_conservation(variant: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_replay_fields(variant: dict[str, Any]) -> None:
-    """A record is plain JSON, has the right shape, adds up, and its turns lead to the same record again."""
+    """A record is plain JSON of the right shape, adds up, and gives the same record when it is replayed."""
     game = make(variant)
     play_out(game, random.Random(5))
     replay = game.replay()

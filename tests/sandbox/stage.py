@@ -234,7 +234,7 @@ def connected(
 ) -> Iterator[tuple[Sandbox, socket.socket, SandboxSpec]]:
     """Start a sandbox with a deadline, and yield it, its connection to its referee and its spec.
 
-    On a busy host the sandbox may reach its deadline before it has connected; the next deadline is then tried.
+    On a busy host a sandbox may reach its deadline before it has connected. The next deadline is then tried.
     """
     *_, last = deadlines
     for seconds in deadlines:

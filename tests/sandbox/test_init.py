@@ -168,7 +168,7 @@ signal.pause()
 
 
 def test_the_init_that_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
-    """Bots can execute the init but not open it, since they could signal to each other by locking a common file.
+    """Bots can execute the init but not open it, since locks on a common file could carry signals.
 
     gVisor executes only readable files, but keeps locks and watches in each bot's own kernel.
     """

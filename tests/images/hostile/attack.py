@@ -35,7 +35,7 @@ class Attack:
     # Writes the archive without its hostile part, which must be accepted. None if ``raised`` is used instead.
     control: Build | None = None
     refused: str | None = None  # a pattern that the rejection matches
-    harmless: Check | None = None  # if it is accepted instead: checks that the result is harmless
+    harmless: Check | None = None  # checks that the result is harmless, if the archive is accepted instead
     # Limits under which the hostile archive is accepted. They show that these limits stopped it.
     raised: dict[str, Any] = field(default_factory=dict)
 
@@ -101,7 +101,7 @@ def complaints(attack: Attack, outcome: Outcome, output: Path) -> list[str]:
     if outcome.trouble or outcome.notes:
         found.append(f"{outcome.trouble}, {outcome.notes}")
     elif attack.refused is not None and not re.search(attack.refused, outcome.refusal or ""):
-        found.append(f"not refused in the right words: {outcome.refusal}")
+        found.append(f"refused with the wrong message: {outcome.refusal}")
     elif attack.harmless is not None and outcome.image is None:
         found.append(f"refused: {outcome.refusal}")
     elif attack.harmless is not None and outcome.image is not None:
