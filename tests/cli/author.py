@@ -1,4 +1,4 @@
-"""An author at home, who runs commands with their own configuration against a running site."""
+"""An author who runs commands on their own machine, with their own configuration, against a running site."""
 
 import os
 from collections.abc import Iterator
@@ -25,12 +25,12 @@ class Author:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The author's additions to the environment."""
+        """The author's environment variables."""
         return {"XDG_CONFIG_HOME": str(self.home / "config")}
 
     @property
     def kept(self) -> Path:
-        """The file of logins."""
+        """The file of stored logins."""
         return self.home / "config" / "kaiten" / "sites.json"
 
     def types(self, *words: str, text: str = "", **settings: str) -> CommandResult:
@@ -46,7 +46,7 @@ class Author:
         return token
 
     def redirect(self, url: str) -> None:
-        """Replace the site's address in the file of logins."""
+        """Replace the site's address in the file of stored logins."""
         self.kept.write_text(self.kept.read_text().replace(self.live.url, url))
 
     def source(self, name: str = "mine.py") -> str:
@@ -56,19 +56,19 @@ class Author:
 
     @contextmanager
     def typing(self, *words: str) -> Iterator[Started]:
-        """Start a command, and kill it at the end if it still runs."""
+        """Start a command, and kill it at the end if it is still running."""
         with started(words, self.home, environment() | self.settings) as command:
             yield command
 
 
 def interrupted(command: Started) -> CommandResult:
-    """Press Ctrl-C, and return how the command ended."""
+    """Press Ctrl-C, and return the command's result."""
     command.interrupt()
     return ended(command)
 
 
 def ended(command: Started) -> CommandResult:
-    """Wait for the end of a command."""
+    """Wait for a command to end, and return its result."""
     return CommandResult(*command.wait())
 
 
@@ -81,7 +81,7 @@ def refused(said: CommandResult, code: int) -> str:
 
 
 def drained(terminal: int) -> str:
-    """Return everything that is written to a terminal until its other end is closed."""
+    """Return everything written to a terminal until its other end is closed."""
     seen = b""
     try:
         while piece := os.read(terminal, 1000):

@@ -1,4 +1,4 @@
-"""Runs ``arena`` as a user does."""
+"""Run ``arena`` as a user does."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ def worded(done: "subprocess.CompletedProcess[bytes]") -> "subprocess.CompletedP
 
 
 def bot(folder: Path, name: str, text: str) -> str:
-    """Write a bot's folder, and return its name for commands."""
+    """Write a bot's folder, and return the path to give to commands."""
     (folder / name).mkdir()
     (folder / name / "bot.py").write_text(text)
     return f"./{name}"
@@ -61,7 +61,7 @@ class Bot:
         print("thinking")
         return view.legal_moves()[0]
 """
-"""A bot that takes the first choice, and prints something."""
+"""A bot that chooses the first move, and prints something."""
 
 LOOP = """
 import time

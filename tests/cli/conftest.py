@@ -38,7 +38,7 @@ def empty(tmp_path: Path) -> Operator:
 
 @pytest.fixture(scope="session")
 def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the file of a filled arena in SQLite, to be copied."""
+    """Return the SQLite file of a filled arena, to be copied."""
     file = tmp_path_factory.mktemp("operator") / "arena.sqlite3"
     sqlite_store(file).close()
     Operator(f"sqlite:///{file}").fill()
@@ -47,7 +47,7 @@ def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def filled_database(postgresql_cluster: Cluster, postgresql_template: str) -> Iterator[str]:
-    """Yield the database name of a filled arena in PostgreSQL, to be copied."""
+    """Yield the name of a filled arena's PostgreSQL database, to be copied."""
     with postgresql_cluster.database(postgresql_template) as name:
         Operator(postgresql_cluster.address(name, scheme="postgresql+psycopg")).fill()
         yield name
@@ -55,7 +55,7 @@ def filled_database(postgresql_cluster: Cluster, postgresql_template: str) -> It
 
 @pytest.fixture(params=SHARE)
 def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Operator]:
-    """Yield the operator of a filled arena, in SQLite or in each kind of database (tests/kinds.py)."""
+    """Yield the operator of a filled arena, on SQLite or on each kind of database (tests/kinds.py)."""
     if request.param == "sqlite":
         file = shutil.copy(request.getfixturevalue("filled_file"), tmp_path / "arena.sqlite3")
         yield Operator(f"sqlite:///{file}")

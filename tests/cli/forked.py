@@ -1,4 +1,4 @@
-"""Commands and sites in their own processes, forked from one that has already imported everything."""
+"""Run commands and sites in their own processes, forked from one that has already imported everything."""
 
 import multiprocessing
 import os
@@ -40,7 +40,7 @@ def _server() -> ForkServerContext:
     return context
 
 
-# Both this process and the one from which others are forked do this: it halves the work of creating a site.
+# Done both here and in the process from which others are forked: it halves the work of creating a site.
 share_adapters()
 complete_routes_late()
 _SERVER: Final = _server()
@@ -55,9 +55,9 @@ def run(  # noqa: PLR0913 - the inputs of a process
     *,
     program: Literal["arena", "web"] = "arena",
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program to its end, with these words, this environment and ``text`` on stdin.
+    """Run a program to its end with these words, this environment, and ``text`` on stdin.
 
-    Call it from one thread at a time: otherwise exit codes of processes that end simultaneously get lost.
+    Don't call this from several threads at once: exit codes of processes that end simultaneously are lost.
     """
     main = arena.cli.main.main if program == "arena" else web.__main__.main
     with _running(main, (program, *words), folder, environment, text) as (process, files):
@@ -89,12 +89,12 @@ class Started:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The command's process id."""
         assert self._process.pid is not None
         return self._process.pid
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        """Wait until a condition is true, while the command must keep running."""
+        """Wait until a condition is true. The command must keep running meanwhile."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not condition():
             assert time.monotonic() < deadline
@@ -110,7 +110,7 @@ class Started:
         assert self.is_killed_in_time(), _all(self._files[2])
 
     def is_killed_in_time(self) -> bool:
-        """Kill the command, or return False if it has succeeded before."""
+        """Kill the command. Return False if it had already succeeded."""
         self._process.kill()
         self._process.join()
         assert self._process.exitcode in {-signal.SIGKILL, 0}, _all(self._files[2])
@@ -122,11 +122,11 @@ class Started:
         return self._process.exitcode is not None
 
     def check_runs(self) -> None:
-        """Check that the command has not ended."""
+        """Check that the command is still running."""
         assert self._process.exitcode is None, _all(self._files[2])
 
     def wait(self) -> tuple[int, str, str]:
-        """Wait for the end of the command; return its exit code, stdout and the unread part of stderr."""
+        """Wait for the command to end. Return its exit code, stdout and the unread part of stderr."""
         self._process.join(WAIT_SECONDS)
         out, err = _all(self._files[1]), _all(self._files[2])[self._read :]
         assert self._process.exitcode is not None, err
@@ -135,7 +135,7 @@ class Started:
 
 @contextmanager
 def started(words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Started]:
-    """Run ``arena`` with these words and this environment, and kill it after use if it still runs."""
+    """Run ``arena`` with these words and this environment, and kill it after use if it is still running."""
     with _running(arena.cli.main.main, ("arena", *words), folder, environment) as (process, files):
         yield Started(process, files)
 
@@ -152,7 +152,7 @@ def member(
     log: Path,
     main: Main = arena.cli.main.main,
 ) -> ForkServerProcess:
-    """Start ``arena`` or another program with its output appended to a log. The caller must end it."""
+    """Start ``arena`` or another program, appending its output to a log. The caller must end it."""
     files = (os.devnull, str(log), str(log))
     return _begun(main, ("arena", *words), Path.cwd(), environment, files)
 
@@ -176,9 +176,9 @@ def site(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Calla
 def _running(
     main: Main, words: Sequence[str], folder: Path, environment: Mapping[str, str], text: bytes = b""
 ) -> Iterator[tuple[ForkServerProcess, list[str]]]:
-    """Start a program, and kill it after use if it still runs.
+    """Start a program, and kill it after use if it is still running.
 
-    Yields its process, and its files for stdin, with this text, stdout and stderr.
+    Yields the program's process and its files for stdin, which contains ``text``, stdout and stderr.
     """
     with tempfile.TemporaryDirectory() as scratch:
         files = [str(Path(scratch, name)) for name in ("stdin", "stdout", "stderr")]
@@ -219,6 +219,6 @@ def _command(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [*words]
-    # A real hash takes longer than all the rest of a request. tests/accounts tests that it is strong.
+    # A real hash takes longer than the rest of a request. tests/accounts tests that real hashes are strong.
     accounts.strong_hasher = lambda: CHEAP  # type: ignore[attr-defined] # imported there
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""An operator who runs commands, one after another, on the host of an arena with a few bots."""
+"""An operator who runs commands, one after another, on the host of an arena with several bots."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.db.builders import add_bot, claimed, finished
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Runs operators' commands, which ask for no confirmation because their input is not a terminal.
+    """Runs operators' commands, which don't ask for confirmation because their input is not a terminal.
 
     Attributes:
         url: URL of the arena's database.
@@ -50,7 +50,7 @@ class Operator:
         return done.err.removeprefix("arena: ").rstrip()
 
     def log(self) -> list[tuple[str, str, str]]:
-        """Return the action, object and details of each line of the audit log. All are this host's user's."""
+        """Return action, object and details of each audit log line. All must be by this host's user."""
         lines = [line.split("\t") for line in self.does("audit").splitlines()]
         assert all(line[2].startswith("terminal:") for line in lines)
         return [(line[3], line[4], line[5]) for line in lines]
@@ -62,7 +62,7 @@ class Operator:
             yield store
 
     def fill(self) -> None:
-        """Add Ann's ``mine``, ben's ``other``, a game between them, and then a second version of ``mine``.
+        """Add Ann's ``mine``, ben's ``other``, a game between the two, and a second version of ``mine``.
 
         ``greedy`` is a house bot.
         """

@@ -1,4 +1,4 @@
-"""``arena admin`` on bots: their active versions, and those off the ladder."""
+"""Tests of ``arena admin`` on bots: their active versions, and bots that are off the ladder."""
 
 import os
 import pty
@@ -32,7 +32,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_bots_are_listed(operator: Operator) -> None:
-    """The list has all bots, or those in a state or of an author, as a table or with the API's keys."""
+    """All bots are listed, or those in a state or by an author, as a table or with the API's keys."""
     operator.does("retire", "mine")
     told = {bot["name"]: bot for bot in operator.reads("bots")["bots"]}
     assert set(told) == {"greedy", "mine", "other"}
@@ -55,7 +55,7 @@ def test_bots_are_listed(operator: Operator) -> None:
 
 
 def test_bots_leave_and_come_back(operator: Operator) -> None:
-    """Each command prints the bot's state, and is in the audit log."""
+    """Each command prints the bot's state and is recorded in the audit log."""
     assert operator.does("bench", "mine", "--reason", " it\x1b[2J prints\nnonsense ") == "mine@2 benched\n"
     (benched,) = operator.reads("bots", "--state", "benched")["bots"]
     assert benched["reason"] == "it [2J prints nonsense"
@@ -71,7 +71,7 @@ def test_bots_leave_and_come_back(operator: Operator) -> None:
 
 
 def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
-    """Its games no longer affect ratings; reinstating restores all ratings. The commands say so."""
+    """A disqualified bot's games don't affect ratings; a reinstatement restores them. The commands say so."""
     with operator.store() as store:
         before = store.ratings.standings()
     done = operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
@@ -86,7 +86,7 @@ def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
 
 
 def test_what_can_not_be_done_says_why(operator: Operator) -> None:
-    """The message is one line, with exit code 2. Nothing changes, and nothing gets into the audit log."""
+    """The message is one line, with exit code 2. Neither the arena nor the audit log changes."""
     operator.does("retire", "other")
     before = operator.reads("bots")
     for words, why in REFUSED:
@@ -96,14 +96,14 @@ def test_what_can_not_be_done_says_why(operator: Operator) -> None:
 
 
 def test_wrong_usage_is_refused(operator: Operator) -> None:
-    """This applies to invalid or too small numbers, and to benching without a reason."""
+    """Wrong usage includes invalid or too small numbers, and benching without a reason."""
     for words in (("play-version", "mine", "0"), ("play-version", "mine", "x"), ("bench", "mine")):
         assert operator.types(*words).code == 2
     assert operator.log() == []
 
 
 def test_a_terminal_asks_to_confirm_a_disqualification(operator: Operator) -> None:
-    """The question names the bot and its author. After a no, nothing changes."""
+    """The question names the bot and its author. If the answer is no, nothing changes."""
     ours, theirs = pty.openpty()
     os.write(ours, b"n\n")
     done = subprocess.run(  # noqa: S603 - the command under test

@@ -1,4 +1,4 @@
-"""``arena admin ladder``, ``quarantine`` and ``release``."""
+"""Tests of ``arena admin ladder``, ``quarantine`` and ``release``."""
 
 import pytest
 
@@ -32,7 +32,7 @@ REFUSED = (
 
 
 def test_the_ladder_is_shown(operator: Operator) -> None:
-    """The command shows rules, settings, and the numbers of games and matches."""
+    """The command shows the rules, the settings, and the numbers of games and matches."""
     told = operator.reads("ladder")
     limits = told.pop("limits")
     assert 0 < limits.pop("cpus") <= 0.4
@@ -58,7 +58,7 @@ def test_the_ladder_is_shown(operator: Operator) -> None:
 
 
 def test_the_ladder_is_changed(operator: Operator) -> None:
-    """A command changes only what it names, prints the new settings, and is in the audit log."""
+    """A command changes only the given settings, prints the new ones, and is in the audit log."""
     changed = operator.reads("ladder", "--pause", "--players", "4, 2")
     assert (changed["paused"], changed["players"], changed["deals"]) == (True, [2, 4], 12)
     assert operator.does("ladder", "--deals", "1").split()[:2] == ["ladder", "paused"]
@@ -73,7 +73,7 @@ def test_the_ladder_is_changed(operator: Operator) -> None:
 
 
 def test_clock_and_limits_are_changed(operator: Operator) -> None:
-    """One command changes several of them, prints the new ones, and is in the audit log."""
+    """One command can change several, prints the new ones, and is in the audit log."""
     words = ("--move-millis", "2000", "--bank-millis", "0", "--cpus", "0.1", "--memory-mib", "128")
     changed = operator.reads("ladder", *words)
     assert changed["clock"] == {"start_millis": 10000, "move_millis": 2000, "bank_millis": 0}
@@ -85,7 +85,7 @@ def test_clock_and_limits_are_changed(operator: Operator) -> None:
 
 
 def test_what_can_not_be_played_is_refused(operator: Operator) -> None:
-    """The message is one line, with exit code 2. Nothing changes, and nothing gets into the audit log."""
+    """The message is one line, with exit code 2. Neither the arena nor the audit log changes."""
     before = operator.reads("ladder")
     for words, why in REFUSED:
         assert why in operator.is_refused("ladder", *words)
@@ -94,7 +94,7 @@ def test_what_can_not_be_played_is_refused(operator: Operator) -> None:
 
 
 def put_aside(operator: Operator) -> None:
-    """Make a match of ``mine`` and ``greedy`` fail three times."""
+    """Quarantine a match of ``mine`` and ``greedy`` by three failures."""
     with operator.store() as store:
         seats = [store.bots.version_id("mine", 2), store.bots.version_id("greedy", 1)]
         add_matches(store, "m", [seat for seat in seats if seat is not None], matches=1)
@@ -104,7 +104,7 @@ def put_aside(operator: Operator) -> None:
 
 
 def test_quarantined_matches_are_listed_and_released(operator: Operator) -> None:
-    """The list has bots, reason and time. A released match is requeued."""
+    """The list has each match's bots, reason and time. A released match is requeued."""
     assert operator.reads("quarantine")["quarantined"] == []
     put_aside(operator)
     assert operator.reads("quarantine")["quarantined"] == [
@@ -129,7 +129,7 @@ def test_quarantined_matches_are_listed_and_released(operator: Operator) -> None
 
 @pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_only_quarantined_matches_that_can_be_played_are_released(operator: Operator) -> None:
-    """Otherwise the command gives the reason."""
+    """The command says why any other match can't be released."""
     assert operator.is_refused("release", "m-0") == "no match has the id m-0"
     assert operator.is_refused("release", "s-0") == "match s-0 is done, not quarantined"
     put_aside(operator)

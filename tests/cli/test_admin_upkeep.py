@@ -1,4 +1,4 @@
-"""``arena admin`` on games, statistics and submissions."""
+"""Tests of ``arena admin`` on games, statistics and submissions."""
 
 from contextlib import closing
 
@@ -18,7 +18,7 @@ MATCHES = 5
 
 
 def test_beta_is_fitted_and_nothing_changes(empty: Operator) -> None:
-    """It prints a line for each table size, or says that there are too few games."""
+    """The command prints a line per table size, or says that there are too few games."""
     assert "too few rated games" in empty.is_refused("fit-beta")
     with empty.store() as store:
         bots = [add_bot(store, "one"), add_bot(store, "two", author="bob")]
@@ -38,7 +38,7 @@ def test_beta_is_fitted_and_nothing_changes(empty: Operator) -> None:
 
 
 def test_odd_results_are_listed(empty: Operator) -> None:
-    """A bot that beats all others but one is listed with that one, and so are the authors of the two."""
+    """A bot that beats all but one is listed with that one, and so are the two bots' authors."""
     assert empty.does("odd-results") == "No odd results in the latest 0 rated games.\n"
     with empty.store() as store:
         strong, other, friend = (
@@ -60,7 +60,7 @@ def test_odd_results_are_listed(empty: Operator) -> None:
 
 
 def test_games_are_recounted_and_it_is_logged(empty: Operator) -> None:
-    """The command says whether totals differed, and the exit code is 1 if some did."""
+    """The command says whether totals differed. The exit code is 1 if any did."""
     with empty.store() as store:
         fill(store)
         before = store.cards.find()
@@ -76,7 +76,7 @@ def test_games_are_recounted_and_it_is_logged(empty: Operator) -> None:
 
 
 def test_an_operator_sees_what_was_submitted(empty: Operator) -> None:
-    """They are listed newest first, on one line each whatever the bot's text is. JSON has all details."""
+    """Submissions are listed newest first, on one line each, whatever their text. JSON has all details."""
     with empty.store() as store:
         for id_, bot in {"u1": "mine", "u2": "yours", "u3": "theirs"}.items():
             store.submissions.add(new(id_, bot), QUOTA)

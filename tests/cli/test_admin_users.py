@@ -1,4 +1,4 @@
-"""``arena admin`` on accounts, invitations and the audit log."""
+"""Tests of ``arena admin`` on accounts, invitations and the audit log."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -54,7 +54,7 @@ def test_an_operator_creates_accounts_and_it_is_logged(empty: Operator) -> None:
     ],
 )
 def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], text: str, why: str) -> None:
-    """The exit code is 2, and nothing is created."""
+    """The exit code of an impossible command is 2, and nothing is created."""
     ended = empty.types(*words, text=text)
     assert ended.code == 2
     assert why in ended.err
@@ -64,7 +64,7 @@ def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], 
 
 
 def test_the_audit_log_shows_the_addresses_of_users(empty: Operator) -> None:
-    """An operator's action has none."""
+    """Users' entries have their addresses. Operators' entries have none."""
     with empty.store() as store:
         store.people.record(NewAuditEntry(at=START, who="ann", what="log-in", address="192.0.2.7"))
         store.people.record(NewAuditEntry(at=START, who="terminal:root", what="invite"))
@@ -77,7 +77,7 @@ def test_the_audit_log_shows_the_addresses_of_users(empty: Operator) -> None:
 
 @pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_roles_are_given_and_taken(operator: Operator) -> None:
-    """Anyone with an account can get a role. The last operator can't lose theirs."""
+    """Any account can be given a role. The last operator can't lose theirs."""
     with operator.store() as store:
         for name in ("Eve", "Adam"):
             add_account(store, name)
@@ -102,7 +102,7 @@ def test_roles_are_given_and_taken(operator: Operator) -> None:
 
 
 def test_quotas_are_set_and_reset(operator: Operator) -> None:
-    """Each one can be set separately. The output shows the limits that apply, and where they come from."""
+    """Each quota can be set separately. The output shows the limits that apply, and their origin."""
     with operator.store() as store:
         add_account(store, "Eve")
     usual = {"limit": 20, "from": "arena"}
@@ -136,7 +136,7 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
 
 
 def test_an_account_is_shown(operator: Operator) -> None:
-    """The output has its bots, and the numbers of its recent submissions, valid tokens and sessions."""
+    """The output has the account's bots, and its numbers of recent submissions, valid tokens and sessions."""
     with operator.store() as store:
         eve = add_account(store, "Eve")
         accounts = open_accounts(store, RegistrationMode.OPEN)

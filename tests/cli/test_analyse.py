@@ -1,4 +1,4 @@
-"""``arena analyse`` with replays in files; tests/cli/test_bots_online.py asks for JSON and a site's game."""
+"""Tests of ``arena analyse`` with files. tests/cli/test_bots_online.py covers JSON and a site's games."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,8 @@ GAME = replay_of(Rules(players=2))
 def test_the_tables_show_turns_mistakes_and_seats(tmp_path: Path) -> None:
     """There is a row per turn, a row per mistake, and the number of each grade by seat.
 
-    The replay gets the analysis under its own key. The rest stays as it was, and verifies.
+    The analysis is added to the replay under its own key. The rest of the replay is unchanged and still
+    valid.
     """
     (tmp_path / "g.jsonl").write_bytes(encode(GAME) + b"\n")
     done = arena("analyse", "g.jsonl", "--playouts", "8", "-o", "a.jsonl", folder=tmp_path)
@@ -40,7 +41,7 @@ def test_the_tables_show_turns_mistakes_and_seats(tmp_path: Path) -> None:
 
 
 def test_too_few_playouts_are_wrong_usage(tmp_path: Path) -> None:
-    """Their results would mean nothing."""
+    """Results of too few playouts would be meaningless."""
     done = arena("analyse", "g.jsonl", "--playouts", "7", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"greater than or equal to 8" in done.stderr

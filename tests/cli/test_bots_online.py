@@ -1,4 +1,4 @@
-"""Commands with which authors see their bots at a site, and choose their active version."""
+"""Tests of commands with which authors see their bots at a site, and choose their active version."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tests.web.stable import bench, disqualify, fill_stable, play_next
 
 @contextmanager
 def at_home(folder: Path) -> Iterator[Author]:
-    """Yield ann, who has the bot ``mine`` with three versions and some games, and is logged in."""
+    """Yield ann, who has a bot ``mine`` with three versions and some games, and is logged in."""
     home, data = folder / "home", folder / "data"
     home.mkdir()
     data.mkdir()
@@ -46,20 +46,20 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
 
 
 def fine(said: CommandResult) -> list[list[str]]:
-    """Return the words of what a command printed, line by line."""
+    """Check that a command succeeded, and return the words of each line that it printed."""
     assert said.code == 0, said.err
     assert "\x1b" not in said.out + said.err
     return [line.split() for line in said.out.splitlines()]
 
 
 def submit(ann: Author, id_: str, bot: str) -> None:
-    """Store a submission by ann."""
+    """Add a submission by ann."""
     (account,) = [each for each in ann.live.store.people.accounts() if each.name == "ann"]
     ann.live.store.submissions.add(new(id_, bot, "ann", account.id), PLENTY)
 
 
 def test_status_shows_the_author_s_bots_and_submissions_in_progress(ann: Author) -> None:
-    """If a bot is benched, it gives the reason and the command that reactivates the bot."""
+    """For a benched bot, the command prints the reason and the command that reactivates it."""
     rows = fine(ann.types("status"))
     assert rows == [["bot", "active", "latest", "state"], ["mine", "mine@3", "3", "active"]]
     submit(ann, "a1", "mine")
@@ -81,7 +81,7 @@ def test_status_shows_the_author_s_bots_and_submissions_in_progress(ann: Author)
 
 
 def test_status_without_bots_says_how_to_submit_one(author: Author) -> None:
-    """It does so on stderr. The lists in JSON are empty."""
+    """The advice is on stderr. The lists in JSON are empty."""
     author.log_in("eve")
     said = author.types("status")
     assert (said.code, said.out) == (0, "")
@@ -90,7 +90,7 @@ def test_status_without_bots_says_how_to_submit_one(author: Author) -> None:
 
 
 def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
-    """It shows results, stages and causes. A bot whose submissions were all rejected has only these."""
+    """The output has results, stages and causes. If all submissions were rejected, it has only these."""
     submit(ann, "a1", "mine")
     ann.live.store.submissions.reject("a1", CAUSE, START)
     submit(ann, "a2", "never")
@@ -110,7 +110,7 @@ def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
 
 
 def test_versions_are_listed_with_their_results(reader: Author) -> None:
-    """They are listed newest first, for any bot. The owner sees the notes."""
+    """Any bot's versions are listed, newest first. The owner also sees the notes."""
     said = reader.types("versions", "mine")
     rows = fine(said)
     assert [row[0] for row in rows] == ["version", "3", "2", "1"]
@@ -126,7 +126,7 @@ def test_versions_are_listed_with_their_results(reader: Author) -> None:
 
 
 def test_an_owner_chooses_what_plays(ann: Author) -> None:
-    """Commands roll back, retire and reactivate a bot. If the site refuses, they print its message."""
+    """Commands roll back, retire and reactivate a bot. They print the message of a site that refuses."""
     for words, said in (
         (("rollback", "mine", "1"), "mine@1 is active"),
         (("rollback", "mine", "3"), "mine@3 is active"),
@@ -173,7 +173,7 @@ def test_wrong_usage_is_refused(reader: Author, words: list[str]) -> None:
 
 
 def test_logs_show_the_author_s_seats(reader: Author) -> None:
-    """They contain notes, faults and stderr, safe for a terminal, and nothing of other seats."""
+    """Logs have the notes, faults and stderr of the author's seats only, safe for a terminal."""
     said = reader.types("logs", "logged-0-0")
     fine(said)
     first, *_ = lines = said.out.splitlines()
@@ -189,7 +189,7 @@ def test_logs_show_the_author_s_seats(reader: Author) -> None:
 
 
 def test_a_game_is_named_in_several_ways(reader: Author) -> None:
-    """It can be an id, a number, a page's address, or the last game of the author's bots."""
+    """A game can be given by id, number or page, or as the last game of the author's bots."""
     last = json.loads(reader.types("logs", "--last", "--json").out)["game"]
     (line,) = reader.live.store.games.newest(None, 1, bot="mine")
     assert last == line.game
@@ -206,7 +206,7 @@ def test_a_game_is_named_in_several_ways(reader: Author) -> None:
 
 
 def test_games_of_the_author_s_bots_are_listed(reader: Author) -> None:
-    """Each is listed once, newest first. An option leaves only those that none of the bots won."""
+    """Each game is listed once, newest first. An option lists only those that none of the bots won."""
     known = reader.live.store.games.newest(None, 99, bot="mine")
     rows = fine(reader.types("games", "--mine"))
     assert [(row[0], row[-1]) for row in rows[1:]] == [(str(game.number), game.game) for game in known]
@@ -228,14 +228,14 @@ def test_games_of_the_author_s_bots_are_listed(reader: Author) -> None:
 
 
 def test_without_bots_there_are_no_games(author: Author) -> None:
-    """The command reports this in one line."""
+    """An author without bots gets a one-line message."""
     author.log_in("eve")
     line = refused(author.types("games", "--mine"), 2)
     assert line == "arena: no bots yet: submit one with `arena submit BOT`"
 
 
 def test_a_replay_is_fetched(reader: Author) -> None:
-    """It is named by id, number or address, and goes to a file or stdout. A failure is reported in a line."""
+    """The game is given by id, number or address, and its replay goes to a file or stdout."""
     (game,) = reader.live.store.games.newest(None, 1, bot="mine")
     said = reader.types("replay", "get", game.game)
     assert json.loads(said.out)["game"] == game.game
@@ -252,7 +252,7 @@ def test_a_replay_is_fetched(reader: Author) -> None:
 
 
 def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> None:
-    """They come from a given game, or from games that the author's bots lost. An option names another bot."""
+    """They come from a given game, or from games that the author's bots lost. An option names the bot."""
     (game,) = reader.live.store.games.newest(None, 1, bot="mine")
     own = {number for number, seat in enumerate(game.seats) if seat.bot == "mine"}
     for word in (str(game.number), f"{reader.live.url}/games/{game.game}"):
@@ -274,7 +274,7 @@ def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> Non
 
 
 def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
-    """It is named by its number. The replay gets the analysis that JSON shows, which has the game's id."""
+    """The game is given by its number. The replay gets the same analysis as JSON, with the game's id."""
     store = reader.live.store
     play_matches(
         store, [add_bots(store, [("short", "ben"), ("quick", "ben")])], Rules(players=2), name="duel"
@@ -290,7 +290,7 @@ def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
 
 
 def test_a_challenge_is_followed_until_it_is_played(ann: Author) -> None:
-    """When all games are over, it prints each game's result, the number of wins, and the games' addresses."""
+    """Afterwards, the command prints each game's result, the number of wins, and the games' addresses."""
     with ann.typing("challenge", "mine", "greedy", "other", "--version", "2") as typing:
         wait_until(lambda: bool(asked(ann)), "a challenge")
         for _ in range(3):
@@ -312,9 +312,9 @@ def asked(ann: Author) -> list[str]:
 
 
 def test_a_challenge_continues_without_its_author(ann: Author) -> None:
-    """This applies after Ctrl-C, and with the option not to follow it."""
+    """A challenge continues after Ctrl-C, and if the author chooses not to follow it."""
     with ann.typing("challenge", "mine", "mine@1") as typing:
-        shown = typing.readline()  # now it follows the challenge
+        shown = typing.readline()  # now the command is following the challenge
         said = interrupted(typing)
     assert said.code == 130
     page = f"{ann.live.url}/challenges/{asked(ann)[0]}"
@@ -329,7 +329,7 @@ def test_a_challenge_continues_without_its_author(ann: Author) -> None:
 
 
 def test_the_leaderboard_of_a_site_is_that_of_its_host(reader: Author) -> None:
-    """The table is the same for any table size; tests/cli/test_keys.py compares JSON."""
+    """For any table size, both tables are the same. tests/cli/test_keys.py compares JSON."""
     add_bot(reader.live.store, "newcomer", author="[red]Ann[/]")
     words = ("leaderboard", "--players", "3")
     here = reader.types(*words, ARENA_DATA_DIR=str(reader.live.uploads.parent))

@@ -1,4 +1,4 @@
-"""``arena check`` gives the site's verdicts on the author's host, and leaves nothing behind."""
+"""Tests that ``arena check`` gives the site's verdicts on the author's host, and leaves nothing behind."""
 
 import json
 import os
@@ -39,22 +39,22 @@ class Home:
 
     @property
     def checks(self) -> Path:
-        """The folder that contains the checks' folders."""
+        """The folder that contains the folders of checks."""
         return self.folder / "tmp" / f"kaiten-check-{os.geteuid()}"
 
     def write(self, name: str, content: str | bytes) -> str:
-        """Write a file, and return its path for commands."""
+        """Write a file, and return the path to give to commands."""
         file = self.folder / name
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return str(file)
 
     def started(self, *args: str) -> AbstractContextManager[forked.Started]:
-        """Start a check, and kill it at the end."""
+        """Start a check, and kill it at the end if it is still running."""
         return forked.started(["check", *args], self.folder, self.environment)
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of checks. Except for folders, it is the other arena's, and must not matter."""
+        """The environment of checks: except for folders, the other arena's, which must make no difference."""
         others = {
             "ARENA_DATA_DIR": str(self.folder / "data"),
             "ARENA_DATABASE_URL": "postgresql+psycopg://nobody@127.0.0.1:1/nothing",
@@ -71,7 +71,7 @@ class Home:
         return worded(forked.run(["check", *args], self.folder, self.environment, b"", PATIENCE))
 
     def installs(self) -> list[str]:
-        """Return the ids of the checks that have a folder."""
+        """Return the ids of the checks whose folders exist."""
         return [file.read_text().strip() for file in self.checks.glob("*/data/install")]
 
     def containers(self, install: str) -> list[str]:
@@ -80,7 +80,7 @@ class Home:
         return [container["Names"][0] for container in found]
 
     def left(self, install: str) -> list[object]:
-        """Return what is left of a check."""
+        """Return what a check has left behind."""
         return [
             *self.containers(install),
             *self.client.images.list(name=f"kaiten/submitted-{install}"),
@@ -91,7 +91,7 @@ class Home:
         ]
 
     def plays(self) -> str:
-        """Wait until a check's bots run, and return the check's id."""
+        """Wait until a check's bots are running, and return the check's id."""
         found: list[str] = []
 
         def playing() -> bool:
@@ -119,16 +119,16 @@ def home(
 @pytest.mark.usefixtures("docker_command")
 @pytest.mark.parametrize("kind", ["python", pytest.param("image", marks=pytest.mark.soak)])
 def test_a_good_bot_qualifies(home: Home, kind: str) -> None:
-    """The check reports each stage, then figures. Nothing is left, and the other arena is untouched.
+    """The check reports each stage and then figures. It leaves nothing, and the other arena is unchanged.
 
-    In the short run, tests/client builds and sends folders, and tests/demo takes an image to the ladder.
+    In the short run, tests/client builds and sends folders, and tests/demo submits an image.
     """
     done = home.check(home.write("mine.py", programs.GOOD) if kind == "python" else str(samples() / "random"))
     assert done.returncode == 0, done.stderr
     verdict, titles, *games, size = done.stdout.splitlines()
     assert verdict == "it qualifies"
     assert titles.split()[:4] == ["game", "players", "seat", "place"]
-    # A game that a busy host delayed is repeated, with the same number.
+    # A game that was delayed by a busy host is repeated with the same number.
     shown = dict.fromkeys(tuple(line.split()[:3]) for line in games)
     assert list(shown) == [("1", "2", "0"), ("2", "3", "1"), ("3", "5", "4")]
     assert re.fullmatch(r"image size: \d+\.\d MiB \(limit 512 MiB\)", size)
@@ -145,7 +145,7 @@ def test_a_good_bot_qualifies(home: Home, kind: str) -> None:
 
 @pytest.mark.docker
 def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
-    """Stage, kind, words, hint and facts are those of a rejected submission, in JSON and in text."""
+    """JSON and text have the stage, kind, words, hint and facts of a site's rejection."""
     named = {
         bot: home.write(f"{bot}.tar" if stage is Stage.RECEIVED else f"{bot}.py", content)
         for bot, (content, stage, *_) in REJECTED.items()
@@ -180,7 +180,7 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
         assert told["network"]["cause"]["exit_code"] == 1
         assert "name resolution" in told["network"]["cause"]["stderr"]
         assert told["slow"]["cause"]["exit_code"] is None
-        *_, game = told["slow"]["games"]  # earlier ones are there if this host was too busy
+        *_, game = told["slow"]["games"]  # the list has earlier games if this host was too busy
         assert (game["figures"]["late"], game["figures"]["place"]) == (3, 2)
     assert told["nothing"]["games"] == []
     assert [path.name for path in home.checks.iterdir()] == ["lock"]
@@ -188,14 +188,14 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
 
 @pytest.mark.docker
 def test_the_next_check_removes_what_a_killed_one_left(home: Home) -> None:
-    """It removes the containers, image and files of a check that was killed in the middle of a game.
+    """It removes containers, image and files of a check that was killed during a game.
 
-    A check while the other one still plays disturbs nothing.
+    A check that starts while another one is still playing disturbs nothing.
     """
     large = home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1))
     with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
         killed = home.plays()
-        # Stopped, since on a busy host its game would be over before the other check.
+        # Frozen, since on a busy host its game might be over before the other check starts.
         process.interrupt(signal.SIGSTOP)
         running = set(home.containers(killed))
         assert running
@@ -212,7 +212,7 @@ def test_the_next_check_removes_what_a_killed_one_left(home: Home) -> None:
 @pytest.mark.soak
 @pytest.mark.docker
 def test_sigterm_leaves_nothing(home: Home) -> None:
-    """A check that is stopped in the middle of a game removes everything itself."""
+    """A check that gets SIGTERM during a game removes everything itself."""
     with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
         install = home.plays()
         process.interrupt(signal.SIGTERM)
@@ -222,7 +222,7 @@ def test_sigterm_leaves_nothing(home: Home) -> None:
 
 
 def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
-    """The exit code is 2, and nothing has been created."""
+    """Without an engine, the exit code is 2, and nothing is created."""
     (tmp_path / "mine.py").write_text(programs.GOOD)
     (tmp_path / "tmp").mkdir()
     elsewhere = {"DOCKER_HOST": f"unix://{tmp_path}/nothing.sock", "TMPDIR": str(tmp_path / "tmp")}

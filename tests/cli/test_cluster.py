@@ -1,4 +1,4 @@
-"""``arena scheduler``, ``worker``, ``workers`` and ``admin cluster-keys``."""
+"""Tests of ``arena scheduler``, ``worker``, ``workers`` and ``admin cluster-keys``."""
 
 import json
 import subprocess
@@ -49,7 +49,7 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
 def test_unusable_settings_are_refused_with_advice(
     words: tuple[str, ...], settings: dict[str, str], code: int, said: str, tmp_path: Path
 ) -> None:
-    """There is no traceback."""
+    """The message has advice and no traceback."""
     # Sockets have their own folder: the path of tmp_path may be too long for them.
     with short_folder() as sockets:
         done = arena(
@@ -64,7 +64,7 @@ def test_unusable_settings_are_refused_with_advice(
 
 
 def test_a_missing_package_is_named(tmp_path: Path) -> None:
-    """A single host doesn't need the cluster's packages, so only a worker reports that they are missing."""
+    """Only a worker reports missing cluster packages. A single host doesn't need them."""
     program = "import sys; sys.modules['distributed'] = None; from arena.cli.main import main; main()"
     done = subprocess.run(  # noqa: S603 - the command under test
         [sys.executable, "-c", program, "worker"],
@@ -80,7 +80,7 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
 
 
 def test_keys_are_made_once(tmp_path: Path) -> None:
-    """The command prints their files and overwrites none. A further member can be added later."""
+    """The command prints the keys' files and overwrites none. More members can be added later."""
     done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert done.stdout.decode().split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
     assert b"ca.key secret" in done.stderr
@@ -91,7 +91,7 @@ def test_keys_are_made_once(tmp_path: Path) -> None:
 
 
 def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
-    """They are shown as a table or as JSON. An empty list is not an error."""
+    """Workers are shown as a table or as JSON. An empty list is not an error."""
     database = {"ARENA_DATABASE_URL": f"sqlite:///{tmp_path / 'arena.sqlite3'}"}
     now = datetime.now(UTC)
     with closing(open_store(database["ARENA_DATABASE_URL"])) as store:

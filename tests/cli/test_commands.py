@@ -1,4 +1,4 @@
-"""The command line as a whole: help, version, settings and wrong usage."""
+"""Tests of the command line as a whole: help, version, settings and wrong usage."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from .command import arena
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:
-    """Each command has its own line."""
+    """Each command has its own line in the help."""
     done = arena("--help", folder=tmp_path)
     assert done.returncode == 0
     for command in ("play", "puzzle", "simulate", "demo", "leaderboard", "replay", "check", "admin"):
@@ -18,13 +18,13 @@ def test_help_names_every_command(tmp_path: Path) -> None:
 
 
 def test_the_version_is_printed(tmp_path: Path) -> None:
-    """It is the version of the package."""
+    """The printed version is that of the package."""
     done = arena("--version", folder=tmp_path)
     assert (done.returncode, done.stdout.decode()) == (0, f"arena {__version__}\n")
 
 
 def test_a_misspelt_setting_stops_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This happens before it creates anything."""
+    """A command with a misspelt setting stops before it creates anything."""
     monkeypatch.setenv("ARENA_DATA_DRI", str(tmp_path / "elsewhere"))
     for args in (("backup", "out"), ("demo", "--sandbox", "process")):
         done = arena(*args, folder=tmp_path)
@@ -35,7 +35,7 @@ def test_a_misspelt_setting_stops_a_command(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("args", [("nope",), ("replay", "nope"), ("replay", "verify"), ("--nope",)], ids=str)
 def test_wrong_usage_is_reported_on_stderr(tmp_path: Path, args: tuple[str, ...]) -> None:
-    """The exit code is 2, and stdout is empty."""
+    """The exit code of wrong usage is 2, and stdout is empty."""
     done = arena(*args, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"Error: " in done.stderr

@@ -1,4 +1,4 @@
-"""``arena compare``."""
+"""Tests of ``arena compare``."""
 
 import json
 from pathlib import Path
@@ -10,13 +10,13 @@ from .command import FIRST, arena
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with a bot that takes the first card, and prints nothing."""
+    """Return a folder with a bot that plays the first card and prints nothing."""
     (tmp_path / "first.py").write_text(FIRST.replace('print("thinking")', "pass"))
     return tmp_path
 
 
 def test_a_better_bot_is_found(folder: Path) -> None:
-    """It is found at several table sizes, and the exit code is 0."""
+    """A better bot is found at several table sizes, and the exit code is 0."""
     done = arena("compare", "expected", "first.py", "--players", "2,3", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -26,7 +26,7 @@ def test_a_better_bot_is_found(folder: Path) -> None:
 
 
 def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
-    """The report shows no difference. A worse bot is reported as worse."""
+    """For equal bots, the report shows no difference. A worse bot is reported as worse."""
     same = arena("compare", "first.py", "first.py", folder=folder)
     assert same.returncode == 1
     assert b"first is not better than first#2 by 5 percentage points or more" in same.stdout
@@ -36,11 +36,11 @@ def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
 
 
 def test_stored_results_are_continued(folder: Path) -> None:
-    """The second run plays only what is missing. With a changed bot it is refused."""
+    """The second run plays only the missing games, and is refused if a bot has changed."""
     args = ("compare", "expected", "first.py", "--results", "r.jsonl", "--json")
     part = arena(*args, "-n", "40", folder=folder)
     assert (part.returncode, json.loads(part.stdout)["verdict"]) == (1, "open")
-    # A run that ended before its first result left only the header.
+    # A run that ended before its first result has left only the header.
     header, *_ = (folder / "r.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "header.jsonl").write_bytes(header)
     for deals in (1, 2):

@@ -1,4 +1,4 @@
-"""Completion in shells, as the script from ``arena --show-completion`` requests it."""
+"""Tests of shell completion, as requested by the script that ``arena --show-completion`` prints."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from .command import arena
     ],
 )
 def test_commands_and_options_are_completed(tmp_path: Path, line: str, offered: list[str]) -> None:
-    """This works at every level, and for the values of an option."""
+    """Completion works at every level, and for the values of an option."""
     last = str(line.count(" "))
     done = arena(folder=tmp_path, _ARENA_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=last)
     assert (done.stdout.decode().split(), done.stderr) == (offered, b"")
@@ -27,7 +27,7 @@ def test_commands_and_options_are_completed(tmp_path: Path, line: str, offered: 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_a_script(tmp_path: Path, shell: str) -> None:
-    """The script asks the command itself, so new commands need no new script."""
+    """The script calls the command itself, so new commands need no new script."""
     done = arena(
         "--show-completion", shell, folder=tmp_path, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
     )

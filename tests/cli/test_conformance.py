@@ -1,4 +1,4 @@
-"""``arena conformance``."""
+"""Tests of ``arena conformance``."""
 
 import json
 import shlex
@@ -14,7 +14,7 @@ LINES = SAY + HELLO + FIRST.replace(', "nonce": asked["nonce"]', "")
 
 
 def rules(folder: Path, command: str) -> dict[str, tuple[int, int, str | None]]:
-    """Return (tried, wrong, first failure) of each rule, by a word in it."""
+    """Return (tried, wrong, first failure) of each rule, by a word in the rule."""
     done = arena("conformance", command, "--json", folder=folder)
     told = json.loads(done.stdout)["rules"]
     words = ("one move", "nonce", "legal", "dummy", "all games", "MatchEnd")
@@ -35,7 +35,7 @@ def python(folder: Path, text: str) -> str:
 
 
 def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
-    """It does so in all 20 games."""
+    """The Python library keeps every rule in all 20 games."""
     text = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[-1]\nrun(choose)\n"
     done = arena("conformance", python(tmp_path, text), folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -44,7 +44,7 @@ def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
 
 
 def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
-    """A program behind the bridge lacks nonces and dummy cards, and still passes the other rules."""
+    """A program that omits nonces and dummy cards still passes the other rules."""
     found = rules(tmp_path, f"arena bridge -- {python(tmp_path, LINES)}")
     assert found["one move"] == (462, 0, None)
     assert found["nonce"][:2] == (462, 462)
@@ -55,7 +55,7 @@ def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_reported(tmp_path: Path) -> None:
-    """A rule that was never tried doesn't count as kept."""
+    """After a crash, rules that were never tried don't count as kept."""
     text = "from arena.sdk import run\ndef choose(view): return 1 / 0\nrun(choose)\n"
     command = python(tmp_path, text)
     found = rules(tmp_path, command)
@@ -68,7 +68,7 @@ def test_a_crash_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_program_that_does_not_connect_is_reported(tmp_path: Path) -> None:
-    """There is no traceback."""
+    """The report on a program that doesn't connect has no traceback."""
     done = arena("conformance", "true", folder=tmp_path)
     assert done.returncode == 1
     assert done.stderr == b"arena: true didn't connect to the referee: it exited with code 0\n"

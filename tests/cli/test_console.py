@@ -1,4 +1,4 @@
-"""Output of commands: no text from elsewhere can move a terminal's cursor."""
+"""Tests of commands' output, in which no text from elsewhere can move a terminal's cursor."""
 
 import subprocess
 from dataclasses import replace
@@ -42,7 +42,7 @@ ROW = Row(
 
 
 def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
-    """This applies to messages, errors and a site's text. Only messages may have several lines."""
+    """They are escaped in messages, errors and a site's text. Only messages may have several lines."""
     say(f"{EVIL}\nmore")
     with pytest.raises(typer.Exit):
         fail(EVIL)
@@ -55,7 +55,7 @@ def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_longest_names_leave_room_for_all_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each column of the leaderboard is complete."""
+    """With the longest names, each column of the leaderboard is complete."""
     print_board([replace(ROW, bot="b" * 40, author="a" * 40, games=1_000_000)], "Leaderboard")
     heading, _, row = capsys.readouterr().out.splitlines()[2:5]
     assert " ".join(heading.split()) == "# bot author score mean ± 2σ games win % place fault %"
@@ -80,12 +80,12 @@ def test_milliseconds_have_two_digits(value: float | None, shown: str) -> None:
 
 
 def test_one_thing_is_not_plural() -> None:
-    """Messages count games, deals, points and more."""
+    """Messages use the singular for one game, deal or point."""
     assert [counted(count, "game") for count in range(3)] == ["0 games", "1 game", "2 games"]
 
 
 def test_characters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
-    """The ± of a table, for example, does not end the command."""
+    """For example, the ± in a table is no error."""
     done = subprocess.run(  # noqa: S603 - our own command
         [*COMMAND, "play", "greedy", "random", "--games", "4", "--seed", "1"],
         cwd=tmp_path,
@@ -99,7 +99,7 @@ def test_characters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", ["--version", "play greedy random --games 2 --seed 1"])
 def test_a_full_disk_is_named(tmp_path: Path, words: str) -> None:
-    """It is no traceback, neither of the command nor of Python's own flush at exit."""
+    """The message has no traceback, neither the command's nor that of Python's flush at exit."""
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(  # noqa: S603 - our own command
             [*COMMAND, *words.split()],

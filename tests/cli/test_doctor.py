@@ -1,4 +1,4 @@
-"""``arena doctor``: the controls that this host enforces."""
+"""Tests of ``arena doctor``, which reports the controls that this host enforces."""
 
 import json
 import os
@@ -32,9 +32,9 @@ def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedPr
 def test_it_reports_every_control(
     docker_client: docker.DockerClient, base_image: str, tmp_path: Path, run_dir: Path
 ) -> None:
-    """It prints a table, its exit code matches the verdict, and it creates no data directory.
+    """The command prints a table, exits with the verdict's code, and creates no data directory.
 
-    With ``--json``, missing controls that are accepted by name lead to exit code 0.
+    With ``--json``, the exit code is 0 if the missing controls are accepted by name.
     """
     assert base_image
     done = doctor(tmp_path, run_dir=str(run_dir))
@@ -70,7 +70,7 @@ def test_plain_processes_isolate_nothing(tmp_path: Path) -> None:
 
 
 def test_a_missing_engine_is_reported(tmp_path: Path) -> None:
-    """The exit code is 2, and there is no traceback."""
+    """If the engine is missing, the exit code is 2, and there is no traceback."""
     done = doctor(tmp_path, DOCKER_HOST=f"unix://{tmp_path}/nothing.sock")
     assert done.returncode == 2
     assert "No Docker engine answers" in done.stderr
@@ -78,7 +78,7 @@ def test_a_missing_engine_is_reported(tmp_path: Path) -> None:
 
 
 def test_an_unknown_control_is_named_with_the_known_ones(tmp_path: Path) -> None:
-    """A misspelt name would accept nothing."""
+    """Otherwise a misspelt name would silently accept nothing."""
     done = doctor(tmp_path, accept_missing="swap,swop")
     assert done.returncode == 2
     assert "ARENA_ACCEPT_MISSING" in done.stderr

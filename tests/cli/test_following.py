@@ -1,4 +1,4 @@
-"""How long a check follows its submission, and when it gives up."""
+"""Tests of how long a check follows its submission, and when it gives up."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -24,13 +24,13 @@ class Player:
     stopped: bool = False
 
     def stop(self) -> None:
-        """Record that it was stopped."""
+        """Record the stop."""
         self.stopped = True
 
 
 @dataclass
 class Scene:
-    """A submission that is followed, with a clock that the test controls."""
+    """A submission that a check follows, with a clock set by the test."""
 
     store: Store
     seconds: float = 100.0
@@ -42,7 +42,7 @@ class Scene:
         self.following = LocalFollowing(self.store.submissions, "u1", telling.update, clock=self.clock)
 
     def clock(self) -> float:
-        """Return a time that is one second later at every call."""
+        """Return a time that is one second later on every call."""
         self.seconds += 1
         return self.seconds
 
@@ -53,13 +53,13 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
-    """Yield a received submission that is followed."""
+    """Yield a received submission that a check follows."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         yield Scene(store)
 
 
 def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
-    """It doesn't while a game is being played. It waits for a game that failed once."""
+    """The check waits for games that are queued or will be retried, but not while one is being played."""
     house = add_bot(scene.store, "greedy")
     qualify(scene.store)
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
@@ -78,7 +78,7 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
 
 
 def test_the_end_stops_what_plays(scene: Scene) -> None:
-    """The submission's whole document is then known."""
+    """At the end, the player is stopped, and the submission's whole document is known."""
     qualify(scene.store)
     scene.store.submissions.reject("u1", CAUSE, START)
     assert not scene.await_game()
@@ -91,14 +91,14 @@ def test_the_end_stops_what_plays(scene: Scene) -> None:
 
 
 def test_it_ends_if_it_is_stopped(scene: Scene) -> None:
-    """An example is Ctrl-C while the file is being inspected."""
+    """For example, Ctrl-C ends it while the file is being inspected."""
     scene.player.stop()
     assert not scene.await_game()
     assert not scene.following.over
 
 
 def test_it_does_not_wait_forever_for_the_arena(scene: Scene) -> None:
-    """It fails with the reason, after the arena had time for another attempt."""
+    """If the arena doesn't retry in time, the check fails with the reason."""
     scene.store.submissions.wait("u1", "no room")
     with pytest.raises(ArenaError, match="no room"):
         scene.await_game()
@@ -106,7 +106,7 @@ def test_it_does_not_wait_forever_for_the_arena(scene: Scene) -> None:
 
 
 def test_a_game_that_this_host_cannot_play_ends_it(scene: Scene) -> None:
-    """It fails after three attempts, with the reason of the last one."""
+    """The check fails after three attempts, with the last one's reason."""
     house = add_bot(scene.store, "greedy")
     qualify(scene.store)
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)

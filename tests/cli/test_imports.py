@@ -1,4 +1,4 @@
-"""What commands import: small ones finish before slow libraries would even be loaded."""
+"""Tests of what commands import: short ones finish before slow libraries would even be loaded."""
 
 import json
 import subprocess
@@ -52,11 +52,11 @@ for line in lines:
     known.update(imported[line])
 print(json.dumps([codes, imported]), file=sys.stderr)
 """
-"""Runs commands one after another, and prints how each ended and what it imported first."""
+"""Runs commands in order. Prints each one's exit code, and the modules that it is the first to import."""
 
 
 def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = _SLOW) -> dict[str, set[str]]:
-    """Run commands in one new process; return the slow libraries that each is the first to import."""
+    """Run commands in one new process. Return the slow libraries that each is the first to import."""
     done = subprocess.run(  # noqa: S603 - the commands under test
         [sys.executable, "-c", _RUN, *lines],
         cwd=folder,
@@ -73,7 +73,7 @@ def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = 
 
 
 def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Path) -> None:
-    """They need neither the database nor the engine."""
+    """These commands need neither the database nor the engine."""
     names = ("admin", "login", "status", "submit", "simulate", "play", "compare", "league")
     lines = ("--help", *(f"{name} --help" for name in names))
     found = _slow_imports(lines, tmp_path).values()
@@ -97,7 +97,7 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_the_database_commands_import_no_engine_and_no_other_driver(tmp_path: Path) -> None:
-    """On SQLite they import nothing that plays matches either."""
+    """On SQLite, they import nothing that plays matches either."""
     sqlite_store(tmp_path / "arena.sqlite3").close()
     parts = ("bots", "list-users", "audit", "quarantine", "submissions")
     lines = ("leaderboard", "workers", *(f"admin {part}" for part in parts))

@@ -1,4 +1,4 @@
-"""``arena init`` creates bots that play."""
+"""Tests that ``arena init`` creates bots that can play."""
 
 import json
 import shlex
@@ -13,7 +13,7 @@ from .command import ROOT, arena, environment
 
 
 def test_a_bot_in_python_plays_and_passes_its_test(tmp_path: Path) -> None:
-    """The commands are those in its README."""
+    """The commands in its README work."""
     made = arena("init", "mybot", "--json", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     files = json.loads(made.stdout)["files"]
@@ -34,7 +34,7 @@ def test_a_bot_in_python_plays_and_passes_its_test(tmp_path: Path) -> None:
 
 
 def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
-    """It needs the library in its ``node_modules``."""
+    """The bot needs the library in its ``node_modules``."""
     assert arena("init", "mybot", "--language", "javascript", folder=tmp_path).returncode == 0
     folder = tmp_path / "mybot"
     sample = (ROOT / "bots" / "greedy-js" / "Dockerfile").read_text()
@@ -49,7 +49,7 @@ def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
 
 
 def test_a_name_may_be_a_word_of_the_templates(tmp_path: Path) -> None:
-    """The name is not replaced in the files."""
+    """A bot's name isn't replaced in the files, even if it is one of the templates' placeholders."""
     assert arena("init", "TEST-FILE", folder=tmp_path).returncode == 0
     text = (tmp_path / "TEST-FILE" / "README.md").read_text()
     assert text.startswith("# TEST-FILE\n")
@@ -58,7 +58,7 @@ def test_a_name_may_be_a_word_of_the_templates(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("cpp_compiler")
 def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
-    """As its README says, it passes its test, and plays through the bridge."""
+    """As its README says, the bot passes its test, and plays through the bridge."""
     assert arena("init", "mybot", "--language", "cpp", folder=tmp_path).returncode == 0
     folder = tmp_path / "mybot"
     done = subprocess.run(
@@ -78,7 +78,7 @@ def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
 
 
 def test_an_unknown_language_names_the_known_ones(tmp_path: Path) -> None:
-    """It is wrong usage of an option."""
+    """An unknown language is a usage error of the option."""
     done = arena("init", "mybot", "--language", "cobol", folder=tmp_path)
     assert done.returncode == 2
     assert b"'python'" in done.stderr

@@ -1,4 +1,4 @@
-"""Commands with ``--json`` print the API's documents."""
+"""Tests that commands with ``--json`` print the API's documents."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from tests.patience import WAIT_SECONDS
 
 @pytest.fixture(scope="module")
 def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
-    """Yield ann, an operator, whose arena has data of every kind."""
+    """Yield ann, an operator whose arena has data of every kind."""
     with at_home(tmp_path_factory.mktemp("ann")) as author:
         store = author.live.store
         author.live.world.accounts.operators.set_role("test", "ann", Role.OPERATOR)
@@ -54,7 +54,7 @@ def api(ann: Author, path: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def printed(ann: Author, *words: str) -> Any:  # noqa: ANN401 - JSON
-    """Return what a command prints, on the arena's host and with the same scopes at its site."""
+    """Return what a command prints on the arena's host and, with the same scopes, at its site."""
     login = {"ARENA_SITE": ann.live.url, "ARENA_TOKEN": ann.live.token("ann", list(Scope))}
     said = ann.types(*words, "--json", ARENA_DATA_DIR=str(ann.live.uploads.parent), **login)
     assert said.code == 0, said.err
@@ -88,17 +88,17 @@ PARTS = (
 """Commands, keys of their output, and the responses from which the values come."""
 
 SENDING = {"submit", "cancel", "challenge"}
-"""Commands that change something, and print the site's response as it is."""
+"""Commands that change something, and print the site's response unchanged."""
 
 OWN = {
     *("init", "play", "analyse", "compare", "league", "puzzle", "rerun", "referee", "conformance"),
     *("simulate", "check", "doctor", "admin ladder", "admin list-users"),
 }
-"""Commands whose documents no route returns."""
+"""Commands that print documents which no route returns."""
 
 
 def test_every_command_is_listed() -> None:
-    """A new command with ``--json`` belongs in one of the lists here."""
+    """Every command with ``--json`` is in one of these lists."""
     found = {
         name
         for name, command in commands(typer.main.get_command(app))
@@ -111,7 +111,7 @@ def test_every_command_is_listed() -> None:
 
 @pytest.mark.parametrize(("command", "path"), WHOLE)
 def test_a_command_prints_what_the_api_returns(ann: Author, command: str, path: str) -> None:
-    """Keys, their order and numbers are the same to the last digit. Times are in ISO 8601 with Z."""
+    """The order of keys and all digits are the same. Times are in ISO 8601 with Z."""
     answer = json.dumps(api(ann, path))
     assert json.dumps(printed(ann, *command.split())) == answer
     assert not re.search(r': "20\d\d-\d\d-\d\dT[\d:.]+[^\d:.Z]', answer)

@@ -1,4 +1,4 @@
-"""``arena league``."""
+"""Tests of ``arena league``."""
 
 import json
 from dataclasses import fields
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_an_unreadable_file_is_reported_in_one_line(folder: Path) -> None:
-    """It is the bot's, not the league's."""
+    """The message blames the bot, not the league."""
     (folder / "bots" / "three").mkdir()
     (folder / "bots" / "three" / "bot.py").write_text(FIRST)
     (folder / "bots" / "three" / "data").symlink_to("/proc/self/mem")
@@ -33,7 +33,7 @@ def test_an_unreadable_file_is_reported_in_one_line(folder: Path) -> None:
 
 
 def test_a_league_continues(folder: Path) -> None:
-    """The second run adds games to those of the first, here with a house bot."""
+    """A second run adds games to those of the first, here with a house bot."""
     args = ("league", "bots", "--house", "expected", "--players", "2,3", "--games", "24")
     first = arena(*args, folder=folder)
     assert first.returncode == 0, first.stderr

@@ -1,4 +1,4 @@
-"""``arena login`` and ``arena logout``: they ask for a token, try it, store it and revoke it."""
+"""Tests of ``arena login`` and ``arena logout``, which ask for a token, try, store and revoke it."""
 
 import os
 import pty
@@ -16,7 +16,7 @@ from tests.ports import silent_port
 
 
 def test_a_token_is_tried_and_stored(author: Author) -> None:
-    """It is read from stdin. Only its user can read the file, and no message repeats the token."""
+    """The token is read from stdin. Only its user can read the file, and no message repeats it."""
     token = author.live.token("ann")
     said = author.types("login", f"{author.live.url}/", text=f"  {token}\r\n")
     assert (said.code, said.out) == (0, "")
@@ -31,7 +31,7 @@ def test_a_token_is_tried_and_stored(author: Author) -> None:
 
 
 def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
-    """The prompt says where to create a token. The input is not echoed."""
+    """The prompt says where to create a token. The terminal doesn't echo the token."""
     token = author.live.token("ann")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(  # noqa: S603 - the command under test
@@ -56,7 +56,7 @@ def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
 
 @pytest.mark.parametrize("text", ["kaiten_made-up\n", "\n", "", "two words\n", "k\x1b[2J\n"])
 def test_a_wrong_token_is_not_stored(author: Author, text: str) -> None:
-    """It may be refused by the site, or not be a possible token at all."""
+    """The site may refuse the token, or it may not look like a token at all."""
     said = author.types("login", author.live.url, text=text)
     assert said.code in {1, 2}
     assert said.out == ""
@@ -66,7 +66,7 @@ def test_a_wrong_token_is_not_stored(author: Author, text: str) -> None:
 
 
 def test_a_missing_scope_is_reported(author: Author) -> None:
-    """The login succeeds anyway."""
+    """The login succeeds, with a warning."""
     token = author.live.token("ann", {Scope.READ})
     said = author.types("login", author.live.url, text=f"{token}\n")
     assert said.code == 0
@@ -75,20 +75,20 @@ def test_a_missing_scope_is_reported(author: Author) -> None:
 
 @pytest.mark.parametrize("site", ["arena.example", "http://"])
 def test_an_impossible_address_is_wrong_usage(author: Author, site: str) -> None:
-    """The message gives an example of an address."""
+    """The message has an example of an address."""
     line = refused(author.types("login", site), 2)
     assert "such as https://arena.example" in line
 
 
 def test_a_broken_file_is_named(author: Author) -> None:
-    """The exit code is 2."""
+    """The exit code for a broken file of logins is 2."""
     author.log_in()
     author.kept.write_text("{")
     assert str(author.kept) in refused(author.types("status"), 2)
 
 
 def test_a_site_that_is_not_an_arena_gets_no_token(author: Author) -> None:
-    """The site is checked first. If it is another host without HTTPS, there is a warning."""
+    """The site is checked before a token is sent. Another host without HTTPS causes a warning."""
     with answering((200, {"Content-Type": "text/html"}, b"<h1>Hello</h1>")) as other:
         said = author.types("login", other.url, text="kaiten_x\n")
         assert (said.code, len(other.asked)) == (1, 1)
@@ -102,7 +102,7 @@ def test_a_site_that_is_not_an_arena_gets_no_token(author: Author) -> None:
 
 
 def test_without_a_login_commands_say_how_to_get_one(author: Author) -> None:
-    """Each of them does so in one line."""
+    """Each command says in one line how to log in."""
     bot = author.source()
     commands = (["status"], ["logout"], ["submit", bot], ["logs", "g"], ["leaderboard", "--site"], ["login"])
     for command in (*commands, ["versions", "b"], ["retire", "b"], ["challenge", "mine", "greedy"]):
@@ -110,7 +110,7 @@ def test_without_a_login_commands_say_how_to_get_one(author: Author) -> None:
 
 
 def test_the_environment_takes_precedence(author: Author) -> None:
-    """It stores nothing, as in CI. No other site's token is used for a site without one."""
+    """Its token isn't stored, as in CI. Another site's token is never used for its site."""
     token, site = author.live.token("ann"), author.live.url
     said = author.types("status", "--json", ARENA_SITE=site, ARENA_TOKEN=token)
     assert (said.code, said.err) == (0, "")
@@ -123,7 +123,7 @@ def test_the_environment_takes_precedence(author: Author) -> None:
 
 
 def test_a_misspelled_variable_is_refused_with_the_nearest_name(author: Author) -> None:
-    """Otherwise a bot would go to the last site."""
+    """Otherwise a bot would be sent to the site of the last login."""
     for command in "status", "login":
         said = author.types(command, ARENA_STIE=author.live.url)
         assert said.code == 2
@@ -131,7 +131,7 @@ def test_a_misspelled_variable_is_refused_with_the_nearest_name(author: Author) 
 
 
 def test_logging_out_revokes_and_deletes_the_token(author: Author) -> None:
-    """The token no longer works anywhere."""
+    """After a logout, the token is no longer accepted anywhere."""
     token = author.log_in()
     said = author.types("logout")
     assert (said.code, said.out) == (0, "")

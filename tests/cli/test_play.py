@@ -1,4 +1,4 @@
-"""``arena play`` and ``arena puzzle``."""
+"""Tests of ``arena play`` and ``arena puzzle``."""
 
 import json
 import shlex
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     "variant", [(), ("--dummy", "--soy-sauce", "--pass-both-ways")], ids=["basic", "all"]
 )
 def test_results_are_a_table(folder: Path, variant: tuple[str, ...]) -> None:
-    """Bots can be files and folders. The command prints the drawn seed, which gives the same games again."""
+    """Bots can be files or folders. The printed seed gives the same games again."""
     drawn = arena("play", "first.py", "./dice", "-n", "20", *variant, folder=folder)
     assert drawn.returncode == 0, drawn.stderr
     head, *rows = drawn.stdout.decode().splitlines()
@@ -45,7 +45,7 @@ def test_results_are_a_table(folder: Path, variant: tuple[str, ...]) -> None:
 
 
 def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
-    """They are in order, and have times. House bots and copies have their own names."""
+    """Replays are in order, with times. House bots and copies of a bot have their own names."""
     done = arena(
         "play", "greedy", "./dice", "first.py", "first.py", "-n", "8", "-o", "g.jsonl", folder=folder
     )
@@ -60,14 +60,14 @@ def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
 
 
 def test_replays_on_stdout_are_alone(folder: Path) -> None:
-    """There is no table among them."""
+    """Replays on stdout aren't mixed with a table."""
     done = arena("play", "first.py", "./dice", "-n", "2", "--seed", "1", "-o", "-", folder=folder)
     assert done.returncode == 0, done.stderr
     assert [parse(line).game for line in done.stdout.splitlines()] == ["play-1-0", "play-1-1"]
 
 
 def test_the_command_that_reproduces_an_error_works(folder: Path) -> None:
-    """Even if a file's name contains a space."""
+    """The printed command works even if the bot's file name contains a space."""
     (folder / "my bot.py").write_text("def choose(view):\n    return 1 / 0\n")
     cache = str(folder / "my cache")
     done = arena("play", "my bot.py", "first.py", "-n", "1", folder=folder, XDG_CACHE_HOME=cache)
@@ -79,7 +79,7 @@ def test_the_command_that_reproduces_an_error_works(folder: Path) -> None:
 
 
 def test_an_error_is_reported_with_line_and_position(folder: Path) -> None:
-    """It is reported once, with a file that puts the position to this bot again, or to another one."""
+    """An error is reported once, with a file that puts its position to this or another bot."""
     text = "WORTH = {}\ndef choose(view):\n    return max(view.hand, key=lambda card: WORTH[card])\n"
     (folder / "bad.py").write_text(text)
     args = ("play", "bad.py", "first.py", "-n", "6", "--json")
@@ -101,7 +101,7 @@ def test_an_error_is_reported_with_line_and_position(folder: Path) -> None:
 
 
 def test_a_position_is_put_to_a_program(folder: Path) -> None:
-    """The command is the one in the message of `arena play`, and works for any language."""
+    """The command in the message of `arena play` works for programs in any language."""
     run = "\nfrom arena.sdk import run\nrun(choose)\n"
     (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + run)
     line = f"{shlex.quote(sys.executable)} bad.py"
@@ -118,7 +118,7 @@ def test_a_position_is_put_to_a_program(folder: Path) -> None:
 
 
 def test_an_endless_loop_ends_the_run(folder: Path) -> None:
-    """It ends after three timeouts in a game. The other bot's results are printed."""
+    """Three timeouts in a game end the run. The other bot's results are printed."""
     (folder / "loop.py").write_text(LOOP)
     done = arena("play", "loop.py", "first.py", folder=folder)
     message = done.stderr.decode()
@@ -130,7 +130,7 @@ def test_an_endless_loop_ends_the_run(folder: Path) -> None:
 
 
 def test_ctrl_c_prints_what_was_played(folder: Path) -> None:
-    """It leaves no file and no process."""
+    """Ctrl-C leaves no file and no process."""
     words = ("play", "./dice", "first.py", "-n", "10000000", "-o", "g.jsonl")
     with started(words, folder, environment()) as command:
         command.wait_until(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))

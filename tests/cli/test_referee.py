@@ -1,4 +1,4 @@
-"""``arena referee``."""
+"""Tests of ``arena referee``."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ def waiting(folder: Path, *args: str) -> Iterator[tuple[Started, str]]:
 
 
 def dial(address: str, source: str) -> int:
-    """Run a bot that connects to this address, and return its exit code."""
+    """Run a bot that connects to this address, and return the bot's exit code."""
     done = subprocess.run(  # noqa: S603 - our own bot
         [sys.executable, "-c", source],
         env={**environment(), "ARENA_REFEREE": address},
@@ -37,9 +37,9 @@ def dial(address: str, source: str) -> int:
 
 
 def test_a_game_in_words(tmp_path: Path) -> None:
-    """The output has each request, answer and reveal, and the result. The socket is removed at the end.
+    """The output has each request, answer and reveal, and the result. At the end, the socket is removed.
 
-    What other bots print is not in the output. A class has one instance per game.
+    Other bots' output is not included. There is one instance of a bot's class per game.
     """
     begin = "    def __init__(self):\n        print('a new game')\n"
     (tmp_path / "loud.py").write_text(FIRST.replace("Bot:\n", f"Bot:\n{begin}"))
@@ -59,7 +59,7 @@ def test_a_game_in_words(tmp_path: Path) -> None:
 
 
 def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
-    """They are the bridge's messages, one per line. A bot that crashes is reported."""
+    """The output has the bridge's messages, one per line. A crash of the bot is reported."""
     args = ("random", "--listen", f"tcp:{free_port()}", "--dummy", "--json")
     with waiting(tmp_path, *args) as (referee, address):
         assert dial(address, CRASH) == 1
@@ -75,7 +75,7 @@ def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_it(tmp_path: Path) -> None:
-    """It ends while it waits for a bot, without a traceback, and removes the socket."""
+    """Ctrl-C ends a referee that is waiting for a bot, without a traceback, and removes the socket."""
     with waiting(tmp_path, "--listen", "unix:s") as (referee, _):
         referee.interrupt()
         code, _, errors = referee.wait()

@@ -1,4 +1,4 @@
-"""Refusals of commands that use local bots and games: one line, and nothing is created or changed."""
+"""Tests of refusals by commands that use local bots and games: they print one line and change nothing."""
 
 import json
 import shlex
@@ -135,7 +135,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Return all files except Python's cache and leagues, which begin before bots are loaded."""
+    """Return all files except Python's cache and leagues, which are created before bots are loaded."""
     files = (
         path
         for path in folder.rglob("*")

@@ -1,4 +1,4 @@
-"""``arena replay verify``."""
+"""Tests of ``arena replay verify``."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ LINES = b"".join(path.read_bytes() for path in sorted(GOLDEN.glob("*.jsonl")))
 
 
 def test_true_games_are_counted(tmp_path: Path) -> None:
-    """All golden games are, from a file and from stdin."""
+    """All golden games are valid and counted, from a file and from stdin."""
     (tmp_path / "g.jsonl").write_bytes(LINES)
     for args, text in ((("g.jsonl",), b""), (("-",), LINES)):
         done = arena("replay", "verify", *args, folder=tmp_path, text=text)
@@ -18,7 +18,7 @@ def test_true_games_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_single_document_may_have_many_lines(tmp_path: Path) -> None:
-    """A replay that was saved with line breaks can be read too. Blank lines are skipped."""
+    """A replay may contain line breaks. Blank lines are skipped."""
     document = json.loads(LINES.splitlines()[0])
     done = arena("replay", "verify", "-", folder=tmp_path, text=json.dumps(document, indent=2).encode())
     assert (done.returncode, done.stdout) == (0, b"1 game verified\n")
@@ -27,7 +27,7 @@ def test_a_single_document_may_have_many_lines(tmp_path: Path) -> None:
 
 
 def test_the_first_difference_is_named_with_its_line(tmp_path: Path) -> None:
-    """The message has line, game, path, the value and the one that the rules give. The exit code is 1."""
+    """The message has line, game, path, and both values: the file's and the rules'. The exit code is 1."""
     lines = LINES.splitlines()
     document = json.loads(lines[2])
     total = document["totals"][1]

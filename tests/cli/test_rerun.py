@@ -1,4 +1,4 @@
-"""``arena rerun`` with replays in files; tests/cli/test_bots_online.py asks for a site's games."""
+"""Tests of ``arena rerun`` with replays in files. tests/cli/test_bots_online.py covers a site's games."""
 
 import json
 import shlex
@@ -18,7 +18,7 @@ RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return two games of the first bot."""
+    """Return two games of the bot ``first`` against a house bot."""
     folder = tmp_path_factory.mktemp("games")
     (folder / "first.py").write_text(FIRST)
     played = arena("play", "first.py", "greedy", "-n", "2", "--seed", "3", "-o", "g.jsonl", folder=folder)
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, games: bytes) -> Path:
 
 
 def test_the_same_bot_plays_the_same(folder: Path) -> None:
-    """There are no differences, and the bot's own output is not on stdout."""
+    """The same bot causes no differences, and its own output is not on stdout."""
     done = arena("rerun", "g.jsonl", "first.py", folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
     assert "54 decisions in 2 games, 0 now different" in done.stderr.decode()
@@ -46,7 +46,7 @@ def test_the_same_bot_plays_the_same(folder: Path) -> None:
     "bot", [("last.py",), ("--bot", f"{shlex.quote(sys.executable)} run.py")], ids=["file", "program"]
 )
 def test_differences_are_listed(folder: Path, bot: tuple[str, ...]) -> None:
-    """Each has the hand, both moves and the file of the position, in which both bots play the same again."""
+    """Each difference has hand, moves and position file. In the position, both bots repeat their moves."""
     (folder / "run.py").write_text(LAST + RUN)
     done = arena("rerun", "g.jsonl", *bot, "--of", "first@1", "--puzzles", "kept", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
@@ -70,7 +70,7 @@ def test_differences_are_listed(folder: Path, bot: tuple[str, ...]) -> None:
 
 
 def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
-    """An option adds the files of the positions."""
+    """An option adds a column with the position files."""
     done = arena("rerun", "g.jsonl", "last.py", "--of", "first", "--puzzles", "kept", folder=folder)
     head, *rows = done.stdout.decode().splitlines()
     assert head.split() == ["game", "seat", "round", "turn", "hand", "played", "now", "puzzle"]
@@ -86,7 +86,7 @@ def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
     ids=["exception", "exit"],
 )
 def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said: str) -> None:
-    """The message also has the command that puts this position to the bot again."""
+    """The message also has the command that puts the position to the bot again."""
     (folder / "bad.py").write_text(text)
     words = ("rerun", "g.jsonl", "bad.py", "--of", "first")
     done = arena(*words, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
@@ -100,7 +100,7 @@ def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said:
 
 
 def test_a_program_that_ends_is_reported(folder: Path) -> None:
-    """The message has its stderr."""
+    """The message has the program's stderr."""
     (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + RUN)
     line = f"{shlex.quote(sys.executable)} bad.py"
     words = ("rerun", "g.jsonl", "--bot", line, "--of", "first")
@@ -111,7 +111,7 @@ def test_a_program_that_ends_is_reported(folder: Path) -> None:
 
 
 def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
-    """It is a difference like any other, but the exit code is 1."""
+    """An illegal move is a difference like any other, but the exit code is 1."""
     (folder / "bad.py").write_text(
         "from arena.sdk import Card, Move\ndef choose(view):\n    return Move((Card.WASABI,) * 2)\n"
     )
@@ -124,8 +124,8 @@ def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
 
 
 def test_ctrl_c_prints_the_differences_so_far(folder: Path) -> None:
-    """The exit code is 130."""
-    # The bot itself presses them, so that it can't answer first.
+    """Ctrl-C prints the differences so far. The exit code is 130."""
+    # The bot itself sends the signal, so that it can't answer first.
     (folder / "slow.py").write_text(
         "import os, signal\ndef choose(view):\n    if view.turn == 3:\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n    return view.legal_moves()[-1]\n"

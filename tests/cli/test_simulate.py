@@ -1,4 +1,4 @@
-"""``arena simulate``."""
+"""Tests of ``arena simulate``."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_one_replay_per_line(folder: Path) -> None:
-    """The file contains this many true replays, and nothing is printed on stdout."""
+    """The file contains the requested number of valid replays. Stdout is empty."""
     words = ("--games", "5", "--bots", "./dice,./first,./dice", "--out", "g.jsonl")
     done = arena("simulate", *THREE, *words, folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
@@ -46,7 +46,7 @@ def test_one_replay_per_line(folder: Path) -> None:
 
 
 def test_sample_bots_are_known_by_name(folder: Path) -> None:
-    """A plain name is a sample bot: version 1, by the house."""
+    """A plain name is that of a sample bot: version 1, by the house."""
     done = arena(
         "simulate", *THREE, "--games", "1", "--bots", "random,greedy,random", "--out", "-", folder=folder
     )
@@ -65,7 +65,7 @@ def test_sample_bots_are_known_by_name(folder: Path) -> None:
     ids=" ".join,
 )
 def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None:
-    """Files and stdout have the same bytes, whatever the bots print. Another seed gives different ones."""
+    """Files and stdout have the same bytes, whatever the bots print. With another seed, they differ."""
     bots = ",".join(["./dice", "./first", "./dice", "./dice", "./first"][: int(variant[1])])
     common = ("simulate", *variant, "--games", "3", "--bots", bots)
     for name in ("one", "two"):
@@ -101,7 +101,7 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
 def test_a_fault_ends_it(
     folder: Path, text: str, said: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The message names the bot, line and position without a traceback, and no file is left."""
+    """The message has the bot, line and position, but no traceback. No file is left."""
     bot(folder, "bad", text)
     before = sorted(folder.iterdir())
     done = arena(
@@ -118,7 +118,7 @@ def test_a_fault_ends_it(
 
 
 def test_the_summary_as_json(folder: Path) -> None:
-    """It has a row for each seat, with the API's keys for the results of challenges."""
+    """The summary has a row for each seat, with the keys of the API's challenge results."""
     told = json.loads(arena("simulate", *DICES, "--games", "4", "--json", folder=folder).stdout)
     assert told["games"] == 4
     assert [seat.pop("seat") for seat in told["seats"]] == [0, 1, 2]
@@ -126,7 +126,7 @@ def test_the_summary_as_json(folder: Path) -> None:
 
 
 def test_only_bots_are_needed(folder: Path) -> None:
-    """The table has a seat for each bot, the drawn seed is printed, and a summary ends the run."""
+    """The table has a seat for each bot, the seed is drawn and printed, and only a summary is printed."""
     done = arena("simulate", "--bots", "./dice,greedy,./dice", "--games", "20", folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
     *seats, end = done.stderr.decode().splitlines()
@@ -140,7 +140,7 @@ def test_only_bots_are_needed(folder: Path) -> None:
 
 
 def test_an_existing_file_is_replaced_only_by_a_whole_one(folder: Path) -> None:
-    """After an error the old file is unchanged."""
+    """After an error, the previous file is unchanged."""
     (folder / "g.jsonl").write_text("old")
     bot(folder, "late", "def choose(view):\n if view.round == 3: raise ValueError\n return view.hand[0]")
     args = ("simulate", "--players", "2", "--games", "2", "--seed", "1", "--out", "g.jsonl")
@@ -164,7 +164,7 @@ def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals)
 
 
 def test_a_closed_pipe_ends_it_quietly(folder: Path) -> None:
-    """An example is ``arena simulate … | head -1``."""
+    """For example, ``arena simulate … | head -1`` prints no error."""
     with subprocess.Popen(  # noqa: S603 - the command under test
         [*COMMAND, *ENDLESS, "-"],
         cwd=folder,
@@ -181,7 +181,7 @@ def test_a_closed_pipe_ends_it_quietly(folder: Path) -> None:
 
 
 def test_a_device_gets_the_games_and_stays_a_device(folder: Path) -> None:
-    """The command writes to a pipe or device, and doesn't replace it."""
+    """The command writes to a pipe or device without replacing it."""
     os.mkfifo(folder / "pipe")
     words = ("simulate", *THREE, "--games", "2", *DICES, "--out", "pipe")
     with started(words, folder, environment()) as command:

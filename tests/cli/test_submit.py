@@ -1,4 +1,4 @@
-"""``arena submit``: sending a bot, following it to the end, and the messages if it fails."""
+"""Tests of ``arena submit``: sending a bot, following it to the end, and error messages."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def now() -> datetime:
 
 
 def qualifies(site: Live, bot: str) -> str:
-    """Take a bot's submission to its qualification, and return its id."""
+    """Bring a bot's submission to its qualification, and return the submission's id."""
     id_ = submitted(site, bot).id
     site.store.submissions.mark_inspected(id_, f"sha256:{id_:0>64}", now())
     site.store.submissions.mark_qualifying(id_, now())
@@ -60,7 +60,7 @@ def qualifies(site: Live, bot: str) -> str:
 
 
 def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
-    """The command reports each stage, game and reason to wait when it comes, then the bot's address."""
+    """The command reports stages, games and reasons to wait as they come, then the bot's address."""
     author.log_in("ann")
     site = author.live
     with author.typing("submit", author.source("winner.py"), "--note", "a first try") as typing:
@@ -87,7 +87,7 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
 
 
 def test_a_submission_is_cancelled(author: Author) -> None:
-    """It is named by the bot, or by its id if the bot has several. The old version keeps playing."""
+    """If the bot has several submissions, the id is needed. The previous version keeps playing."""
     author.log_in("ann")
     site = author.live
     assert author.types("submit", author.source("fickle.py"), "--no-follow").code == 0
@@ -109,7 +109,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
 
 
 def test_a_rejection_says_what_to_do(author: Author) -> None:
-    """The bot's output can't disturb the terminal. The older version keeps playing."""
+    """The bot's output can't disturb the terminal. The previous version keeps playing."""
     author.log_in("ann")
     site = author.live
     with author.typing("submit", author.source("loser.py")) as typing:
@@ -128,7 +128,7 @@ def test_a_rejection_says_what_to_do(author: Author) -> None:
 
 
 def test_json_has_the_whole_submission(author: Author) -> None:
-    """Stdout has only the submission with its games. Messages and exit code are the usual ones."""
+    """Stdout has only the submission with its games. Messages and exit code are as usual."""
     author.log_in("ann")
     with author.typing("submit", author.source("jason.py"), "--json") as typing:
         author.live.store.submissions.reject(qualifies(author.live, "jason"), CAUSE, now())
@@ -141,7 +141,7 @@ def test_json_has_the_whole_submission(author: Author) -> None:
 
 
 def test_without_following_it_prints_the_id(author: Author) -> None:
-    """A message names the command that shows the progress."""
+    """The id is on stdout. A message names the command that shows the progress."""
     author.log_in("ann")
     said = author.types("submit", author.source("alone.py"), "--no-follow", "--name", "chosen")
     assert (said.code, said.out) == (0, f"{submitted(author.live, 'chosen').id}\n")
@@ -164,7 +164,7 @@ def test_ctrl_c_while_following_does_not_stop_the_submission(author: Author) -> 
 
 
 def test_a_terminal_sees_a_bar(author: Author) -> None:
-    """It shows bytes, is only on stderr, and has no colours if NO_COLOR is set."""
+    """The bar shows bytes on stderr only, without colours if NO_COLOR is set."""
     author.log_in("ann")
     for line, more in (("x = 1\n", {}), ("x = 2\n", {"NO_COLOR": "1"})):
         (author.home / "barred.py").write_text(line * 100_000)
@@ -189,7 +189,7 @@ def test_a_terminal_sees_a_bar(author: Author) -> None:
 
 @contextmanager
 def deaf() -> Iterator[tuple[str, threading.Event]]:
-    """Yield the address of a server that reads a little and then stops, and an event for the start."""
+    """Yield the address of a server that stops reading, and an event that is set when it has begun."""
     begun, end = threading.Event(), threading.Event()
 
     def listen() -> None:
@@ -210,7 +210,7 @@ def deaf() -> Iterator[tuple[str, threading.Event]]:
 
 
 def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
-    """The exit code is 130, and the message is one line."""
+    """The exit code is 130, and a one-line message says that nothing is stored."""
     author.log_in("ann")
     with (author.home / "large.tar.gz").open("wb") as file:
         file.write(b"\x1f\x8b")
@@ -224,7 +224,7 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
 
 
 def test_the_site_s_refusal_is_printed(author: Author) -> None:
-    """Examples are the name of another author's bot, and a note that is too long."""
+    """Examples are another author's bot of the same name, and a note that is too long."""
     add_bot(author.live.store, "taken", author="ben")
     author.log_in("ann")
     line = refused(author.types("submit", author.source("taken.py")), 1)
@@ -235,7 +235,7 @@ def test_the_site_s_refusal_is_printed(author: Author) -> None:
 
 
 def test_the_same_file_again_is_refused(author: Author) -> None:
-    """The message names the version with this file. Nothing is queued."""
+    """The message names the version with the same file. Nothing is queued."""
     author.log_in("abe")
     with author.typing("submit", author.source("same.py")) as typing:
         author.live.store.submissions.activate(qualifies(author.live, "same"), now())
@@ -253,7 +253,7 @@ def test_the_same_file_again_is_refused(author: Author) -> None:
     ],
 )
 def test_wrong_usage_is_refused(author: Author, words: list[str], said: str) -> None:
-    """The exit code is 2, and the message is one line."""
+    """The exit code of wrong usage is 2, and the message is one line."""
     author.log_in("ann")
     author.source("mine.py")
     line = refused(author.types("submit", *words), 2)
@@ -262,7 +262,7 @@ def test_wrong_usage_is_refused(author: Author, words: list[str], said: str) -> 
 
 
 def test_data_that_changed_on_the_way_is_detected(author: Author) -> None:
-    """The hash differs, and the submission is not followed."""
+    """If the site's hash differs, the submission is not followed."""
     author.log_in("ann")
     known = document(replace(submitted_before(author), sha256="0" * 64))
     with answering((201, {"Content-Type": "application/json"}, msgspec.json.encode(known))) as other:
@@ -279,7 +279,7 @@ SHOWN = r"\x1b]0;title\x07\x9b31m\u202e\nline"
 
 @pytest.mark.parametrize("following", [True, False])
 def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None:  # noqa: FBT001 - parametrized
-    """All its text about a submission is escaped, so that it can't imitate a line of the command's."""
+    """All text from the site is escaped, so that it can't imitate the command's own lines."""
     author.log_in("ann")
     known = submitted_before(author)
     cause = {"stage": "qualifying", "kind": "crash"} | dict.fromkeys(("text", "hint", "stderr"), EVIL)
@@ -305,7 +305,7 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
 
 
 def submitted_before(author: Author) -> KnownSubmission:
-    """Submit a bot and reject it, so that it may be submitted again; return the submission before that."""
+    """Submit a bot and reject it, so that the same file can be submitted again. Return the submission."""
     assert author.types("submit", author.source("unaltered.py"), "--no-follow").code == 0
     known = submitted(author.live, "unaltered")
     author.live.store.submissions.reject(known.id, CAUSE, now())
@@ -313,10 +313,10 @@ def submitted_before(author: Author) -> KnownSubmission:
 
 
 def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
-    """This happens if the site says that a retry helps: here an address sends its maximum number of files."""
+    """The command retries if the site says so: here, an address sends its maximum of files."""
     author.log_in("ann")
     site = urlsplit(author.live.url)
-    # Each account sends one file at a time. The site waits only 30 s for more of a file.
+    # Each account may send one file at a time. The site waits only 30 s for more of a file.
     tokens = [author.live.token(f"eve{number}") for number in range(MAX_PER_ADDRESS)]
     with ExitStack() as senders:
         for number, token in enumerate(tokens):
@@ -337,7 +337,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
 
 
 def test_a_used_up_quota_is_reported(tmp_path: Path) -> None:
-    """The message comes immediately, with advice: the command doesn't wait for a day."""
+    """The command immediately prints a message with advice, instead of waiting for a day."""
     home, data = tmp_path / "home", tmp_path / "data"
     home.mkdir()
     data.mkdir()
@@ -352,7 +352,7 @@ def test_a_used_up_quota_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_broken_connection_is_replaced(author: Author) -> None:
-    """The next connection continues where the last one broke, and nothing is reported twice."""
+    """The next connection continues where the last one broke. Nothing is reported twice."""
     author.log_in("ann")
     with closing(Relay(author.live.url)) as relay:
         author.redirect(relay.url)

@@ -1,4 +1,4 @@
-"""Output about a submission: each stage once, the whole cause, and nothing that moves the cursor."""
+"""Tests of the output about a submission: each stage once, the whole cause, and no cursor movements."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ CAUSE = {
 
 
 def test_each_event_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """The events are stages, reasons to wait and finished games, with the seconds so far."""
+    """Events are stages, reasons to wait and finished games, with the seconds elapsed so far."""
     telling = ProgressReporter(lambda: 12.34)
     for submission in (
         {"stage": "received", "waiting": None},
@@ -74,7 +74,7 @@ def test_each_event_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_a_rejection_is_printed_in_full(capsys: pytest.CaptureFixture[str]) -> None:
-    """The bot's output can't move the cursor, change colours or imitate a line of the command's."""
+    """The bot's output can't move the cursor, change colours or imitate a line of the command."""
     print_verdict({"stage": "rejected", "cause": CAUSE, "games": []}, "taken")
     out, err = capsys.readouterr()
     assert err == ""
@@ -95,7 +95,7 @@ def test_a_rejection_is_printed_in_full(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_cause_may_have_few_fields(capsys: pytest.CaptureFixture[str]) -> None:
-    """Fields that it lacks are left out."""
+    """Fields that the cause lacks are left out."""
     cause = {"stage": "received", "kind": "file", "text": "no archive", "hint": "Fix it."}
     print_verdict({"stage": "rejected", "cause": cause}, "taken")
     assert capsys.readouterr().out.splitlines() == [

@@ -1,1 +1,1 @@
-"""Tests of the site's client, against real sites."""
+"""Tests of the client of a site, against real sites."""

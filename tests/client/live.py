@@ -39,10 +39,10 @@ class Live:
         return self.world.store
 
     def token(self, name: str = "ann", scopes: Collection[Scope] = USUAL) -> str:
-        """Create a token, and the account if it is new. At the limit, the oldest token is revoked."""
+        """Create a token, and the account if it doesn't exist. At the limit, the oldest token is revoked."""
         account = next((user for user in self.world.accounts.operators.users() if user.name == name), None)
         known = self.world.add(name) if account is None else account
-        tokens = open_accounts(self.store, RegistrationMode.OPEN).tokens  # uses the real clock
+        tokens = open_accounts(self.store, RegistrationMode.OPEN).tokens  # by the real clock
         if len(valid := tokens.of(known)) == MAX_TOKENS:
             tokens.revoke(known, valid[-1].id)
         return tokens.create(known, name="t", scopes=scopes, days=1)[0]
@@ -50,7 +50,7 @@ class Live:
 
 @contextmanager
 def live(folder: Path, **settings: str) -> Iterator[Live]:
-    """Yield a site over a new store in a folder. Its host passes every control."""
+    """Yield a site with a new store in a folder, and a host that passes every control."""
     with closing(World.at(folder)) as world:
         world.store.activity.record_host(host_report(), ())
         with opened(folder, ARENA_DISK_FLOOR_GIB="0", **settings) as site:
@@ -58,7 +58,7 @@ def live(folder: Path, **settings: str) -> Iterator[Live]:
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Sends the replies of its server :class:`Other`, and records the requests."""
+    """Sends the replies of its server, an :class:`Other`, and records the requests."""
 
     def do_GET(self) -> None:
         """Record the request, and send the next reply."""
@@ -73,7 +73,7 @@ class Answering(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_PUT(self) -> None:
-        """Read the body, then respond as to GET."""
+        """Read the body, then respond as to a GET request."""
         self.rfile.read(int(self.headers["Content-Length"]))
         self.do_GET()
 

@@ -1,4 +1,4 @@
-"""A TCP relay to a site, whose connections the test can cut."""
+"""A TCP relay to a site. The test can cut its connections."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 class Relay:
-    """Passes bytes between clients and a site.
+    """Relays bytes between clients and a site.
 
     Args:
         url: The site's address.
@@ -28,7 +28,7 @@ class Relay:
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def cut(self) -> None:
-        """Close all open connections. New ones can be made."""
+        """Close all open connections. New ones can be opened."""
         for line in self._lines[:]:
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)

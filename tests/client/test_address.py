@@ -1,4 +1,4 @@
-"""Sites' addresses: every site has one canonical form, and malformed addresses are refused."""
+"""Tests of sites' addresses: each site has one canonical form, and malformed addresses are refused."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from arena.client.sites import WrongLogin, check_address, crosses_network_unencr
     ],
 )
 def test_a_site_has_one_address(typed: str, kept: str) -> None:
-    """Upper or lower case, the default port and a trailing slash make no difference."""
+    """Case, the default port and a trailing slash make no difference."""
     assert check_address(typed) == kept
     assert check_address(kept) == kept
 
@@ -63,5 +63,5 @@ def test_anything_else_is_refused(typed: str) -> None:
     ],
 )
 def test_only_this_host_needs_no_https(address: str, readable: bool) -> None:  # noqa: FBT001 - a column of the table
-    """Plain HTTP to any other host can be read on the network."""
+    """Plain HTTP to any other host could be read on the network."""
     assert crosses_network_unencrypted(address) == readable

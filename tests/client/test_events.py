@@ -1,4 +1,4 @@
-"""Following a submission: every change arrives exactly once, even if the connection breaks."""
+"""Tests of following a submission: every change arrives exactly once, even if the connection breaks."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +14,7 @@ from tests.client.live import Other, Reply, answering
 
 STREAM = {"Content-Type": "text/event-stream"}
 MOST = 2**16
-"""Size limit of an event in these tests. The client's own, 1 MiB, takes too long: it reads byte by byte."""
+"""Size limit of events in these tests. The client's own, 1 MiB, takes too long: it reads byte by byte."""
 SUBMISSION: dict[str, object] = {
     "id": "abc",
     "bot": "mine",
@@ -37,7 +37,7 @@ CAUSE = {"stage": "qualifying", "kind": "memory", "text": "gone", "hint": "Load 
 
 
 def told(stage: str, *, ended: bool = False) -> bytes:
-    """Return an event with this stage, as the site writes it."""
+    """Return an event with this stage, as the site sends it."""
     return event(SUBMISSION | {"stage": stage, "ended": "2026-11-03T12:00:00Z" if ended else None})
 
 
@@ -48,7 +48,7 @@ def event(data: object) -> bytes:
 
 @contextmanager
 def streaming(*bodies: bytes) -> Iterator[tuple[Other, SiteClient]]:
-    """Yield a server whose streams have these bodies, in order, and a client of it."""
+    """Yield a server whose streams have these bodies, in order, and a client of that server."""
     replies: list[Reply] = [(200, STREAM, body) for body in bodies]
     with answering(*replies) as other, closing(SiteClient(other.url, "kaiten_x")) as site:
         yield other, site
@@ -68,7 +68,7 @@ def test_events_are_filtered_by_name() -> None:
 
 
 def test_every_change_comes_once_over_connections_that_break() -> None:
-    """A connection may even end in the middle of an event."""
+    """A connection may even break in the middle of an event."""
     first = b": hello\n\n" + told("received") + told("inspected")[:-9]
     with streaming(first, b"", told("received") + told("inspected"), told("active", ended=True)) as (
         other,
@@ -83,7 +83,7 @@ def test_every_change_comes_once_over_connections_that_break() -> None:
 
 
 def test_retries_are_limited() -> None:
-    """A site that reports nothing is asked eight times, at growing intervals."""
+    """A site that reports nothing is asked eight times, at increasing intervals."""
     with streaming(b"retry: 10000\n\n") as (other, site):
         waited: list[float] = []
         with pytest.raises(SiteError, match="stopped sending updates"):
@@ -93,7 +93,7 @@ def test_retries_are_limited() -> None:
 
 
 def test_an_event_that_is_not_json_is_retried() -> None:
-    """The client reconnects, as after a broken connection."""
+    """After invalid JSON, the client reconnects as after a broken connection."""
     with streaming(b"event: stage\ndata: [\n\n", told("rejected", ended=True)) as (_, site):
         followed = follow(site, "abc", RetryPolicy(sleep=lambda _: None))
         assert [each["stage"] for each in followed] == ["rejected"]
@@ -115,7 +115,7 @@ def test_an_event_that_is_not_json_is_retried() -> None:
     ids=["no stage", "null", "game", "figures", "request", "year 1", "deep", "line", "lines"],
 )
 def test_an_event_that_no_arena_sends_is_refused(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No part of the event is passed on, and the client gives up after its last attempt."""
+    """No part of such an event is passed on, and the client gives up after its last attempt."""
     monkeypatch.setattr(client, "MAX_EVENT_BYTES", MOST)
     with streaming(body) as (other, site):
         with pytest.raises(SiteError, match=r"check that this is an arena's address"):
@@ -125,7 +125,7 @@ def test_an_event_that_no_arena_sends_is_refused(body: bytes, monkeypatch: pytes
 
 @pytest.mark.parametrize(("status", "asked"), [(401, 1), (404, 1), (429, 3), (500, 3), (503, 3)])
 def test_only_temporary_errors_are_retried(status: int, asked: int) -> None:
-    """A refused request isn't repeated, unlike one that failed or came too early."""
+    """A refused request isn't repeated, but one that failed or came too early is."""
     problem = {"Content-Type": "application/problem+json"}
     body = b'{"detail": "No.", "hint": "Yes."}'
     with answering((status, problem, body)) as other, closing(SiteClient(other.url)) as site:
@@ -136,7 +136,7 @@ def test_only_temporary_errors_are_retried(status: int, asked: int) -> None:
 
 
 def test_no_stage_is_skipped() -> None:
-    """Stages between two events are derived from their times.
+    """Stages between two events are derived from the submission's times.
 
     Stages that were never reached aren't reported.
     """

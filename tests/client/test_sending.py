@@ -1,4 +1,4 @@
-"""Sending bots: the site receives exactly what was sent, or nothing."""
+"""Tests of sending bots: the site receives exactly what was sent, or nothing."""
 
 import gzip
 import hashlib
@@ -39,7 +39,7 @@ payload = Payload(bot="large", kind="image", size=2**29, sha256=None, pieces=pie
 with closing(SiteClient(sys.argv[1], sys.argv[2])) as site:
     site.put("/bots/large/submissions", body_of(payload, lambda *_: None), kind="image")
 """
-"""Sends the beginning of a large file, then waits."""
+"""A program that sends the beginning of a large file, then waits."""
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def kept(arena: Live) -> set[Path]:
 
 
 def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
-    """It is sent with its hash, its kind and a note."""
+    """The file is sent unchanged, with its hash, kind and note."""
     file = tmp_path / "mine.py"
     file.write_bytes(b"pass\n" * 100_000)
     received, payload, reported = send(arena, str(file), note="a first try")
@@ -79,7 +79,7 @@ def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
 
 
 def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
-    """The bot is named after the file."""
+    """The bot is named after the archive's file."""
     file = tmp_path / "packed.tar.gz"
     file.write_bytes(gzip.compress(b"whatever it holds"))
     received, payload, _ = send(arena, str(file))
@@ -87,7 +87,7 @@ def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path: Path) -> None:
-    """The hash was announced before the change."""
+    """The hash of the original file has been announced, so the changed one is refused."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
     before = kept(arena)
@@ -100,7 +100,7 @@ def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path:
 
 
 def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> None:
-    """The site stores nothing."""
+    """If the file was deleted, the site stores nothing."""
     file = tmp_path / "deleted.py"
     file.write_text("pass")
     before = kept(arena)
@@ -113,7 +113,7 @@ def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> Non
 
 
 def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path: Path) -> None:
-    """The site responds before the upload is complete."""
+    """The site refuses a long upload before it is complete."""
     add_bot(arena.store, "taken", author="ben")
     file = tmp_path / "taken.tar.gz"
     with file.open("wb") as archive:
@@ -126,7 +126,7 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
 
 
 def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
-    """The site has neither a file nor a submission."""
+    """The site keeps neither a file nor a submission."""
     command = [sys.executable, "-c", SEND, arena.url, arena.token()]
     before = kept(arena)
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - our own
@@ -163,8 +163,8 @@ def mark(docker_client: docker.DockerClient) -> Iterator[str]:
 def parent(docker_client: docker.DockerClient, mark: str) -> str:
     """Return the ID of an empty image on which no other test builds.
 
-    An engine looks for cached steps among all images of a parent. A build fails with "unable to find image"
-    if another test removes one of them during the build.
+    An engine looks for cached steps among all images built on a parent. A build fails with "unable to find
+    image" if another test removes one of these images during the build.
     """
     text = f"FROM scratch\nLABEL {mark}\n"
     image, _ = docker_client.images.build(fileobj=io.BytesIO(text.encode()), rm=True, nocache=True)
@@ -213,11 +213,11 @@ def test_a_folder_is_built_and_sent_as_an_image(
 def test_an_image_is_sent_by_name_or_id(
     arena: Live, tmp_path: Path, parent: str, docker_client: docker.DockerClient
 ) -> None:
-    """The bot is named after the image's repository, even if the image was given by its ID."""
+    """The bot is named after the image's repository, even if the image is given by its ID."""
     folder = bot_folder(tmp_path / "folder", parent)
     name = f"kaiten-test/{uuid.uuid4().hex[:8]}:v2"
     for by in ("name", "id", "short id"):
-        # Each image differs, since the site refuses to accept an image twice.
+        # Each image differs, since the site accepts no image twice.
         image, _ = docker_client.images.build(path=str(folder), tag=name, rm=True, labels={"by": by})
         named = {"name": name, "id": str(image.id), "short id": image.short_id.removeprefix("sha256:")}
         received, _, _ = send(arena, named[by])
@@ -227,7 +227,7 @@ def test_an_image_is_sent_by_name_or_id(
 
 @pytest.mark.docker
 def test_an_image_without_a_name_requires_one(tmp_path: Path, parent: str) -> None:
-    """The bot's name can't be derived from an ID."""
+    """A bot's name can't be derived from an image's ID."""
     with closing(docker.from_env()) as client:
         image, _ = client.images.build(path=str(bot_folder(tmp_path / "folder", parent)), rm=True)
     with pytest.raises(CannotSend, match="--name"), payload_of(target_of(str(image.id)), None):
@@ -236,7 +236,7 @@ def test_an_image_without_a_name_requires_one(tmp_path: Path, parent: str) -> No
 
 @pytest.mark.docker
 def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_image: str) -> None:
-    """The aborted upload lacks its end marker, so the site discards it."""
+    """An aborted upload lacks its end marker, so the site discards it."""
 
     def breaking() -> Iterator[tuple[bytes, int]]:
         pieces = payload.pieces()
@@ -256,7 +256,7 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
 
 @pytest.mark.docker
 def test_an_unknown_image_is_named(docker_client: docker.DockerClient) -> None:
-    """The error also names the command that lists the images."""
+    """The error names the image, and the command that lists images."""
     assert docker_client.ping()
     words = "image called nobody/has-this: see `docker images`"
     with pytest.raises(CannotSend, match=words), payload_of(target_of("nobody/has-this"), None):
@@ -267,7 +267,7 @@ def test_an_unknown_image_is_named(docker_client: docker.DockerClient) -> None:
 def test_a_folder_that_can_not_be_built_is_named(
     tmp_path: Path, docker_client: docker.DockerClient, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Docker's own output is on stderr."""
+    """The error names the folder. Docker's own output is on stderr."""
     assert docker_client.ping()
     (tmp_path / "Dockerfile").write_text("WHAT scratch")
     with pytest.raises(CannotSend, match="docker can't build"), payload_of(target_of(str(tmp_path)), "mine"):
@@ -278,7 +278,7 @@ def test_a_folder_that_can_not_be_built_is_named(
 
 
 def test_without_docker_the_error_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Building a folder requires the docker command."""
+    """Building a folder requires the `docker` command, and the error says so."""
     (tmp_path / "Dockerfile").write_text("FROM scratch")
     monkeypatch.setenv("PATH", str(tmp_path))
     words = "requires the docker command"

@@ -1,4 +1,4 @@
-"""The client of one site: its responses, its errors, and a token that is sent to no other site."""
+"""Tests of the client of one site: responses, errors, and a token that is sent to no other site."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def trouble_of(other: Other) -> str:
 
 
 def test_a_token_says_whose_it_is(arena: Live) -> None:
-    """The response names the account and the token's scopes."""
+    """The response has the account and the token's scopes."""
     with visited(arena.url, arena.token("ann")) as site:
         account = site.read(site.get("/account"), Account)
     assert (account.name, account.scopes) == ("ann", ("read", "submit"))
@@ -43,7 +43,7 @@ def test_a_token_says_whose_it_is(arena: Live) -> None:
 
 
 def test_a_problem_has_status_detail_and_hint(arena: Live) -> None:
-    """All three come from the response. If the token is refused, the error says how to get a new one."""
+    """They come from the response. If the token is refused, the error says how to create another one."""
     with visited(arena.url, arena.token("ann")) as site:
         with pytest.raises(SiteProblem) as missing:
             site.get("/submissions/abc")
@@ -59,7 +59,7 @@ def test_a_problem_has_status_detail_and_hint(arena: Live) -> None:
 
 
 def test_a_redirect_is_not_followed_and_the_token_stays() -> None:
-    """The error names the other address, which gets no request."""
+    """The error names the other address, which receives no request."""
     with answering((200, JSON, b"{}")) as elsewhere:
         moved = {"Location": f"{elsewhere.url}/api/v1/account"}
         with answering((301, moved, b"")) as other:
@@ -76,7 +76,7 @@ def test_a_redirect_without_a_usable_target_is_refused(location: str) -> None:
 
 
 def test_the_next_page_is_one_of_the_same_site() -> None:
-    """The client follows a list's next page only to an address on the same site."""
+    """The client follows a list's link to the next page only on the same site."""
     following = b'{"rows": [1], "next": "/api/v1/more?before=7"}'
     with answering((200, JSON, following), (200, JSON, b'{"rows": [2], "next": null}')) as other:
         with visited(other.url) as site:
@@ -91,7 +91,7 @@ def test_the_next_page_is_one_of_the_same_site() -> None:
 
 
 def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client gives up on a page that links to itself, and on a list of too many pages."""
+    """The client refuses a page that links to itself, and a list of too many pages."""
     itself = b'{"rows": [1], "next": "/api/v1/list?before=7"}'
     with answering((200, JSON, itself)) as other, visited(other.url) as site:
         with pytest.raises(SiteError, match="an endless list"):
@@ -106,7 +106,7 @@ def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_response_fills_the_memory() -> None:
-    """A response that decompresses to more than the limit isn't read to its end.
+    """A response that decompresses to more than the limit isn't read completely.
 
     A redirect's body isn't read at all.
     """
@@ -120,7 +120,7 @@ def test_no_response_fills_the_memory() -> None:
 
 @pytest.mark.parametrize("year", ["0001", "9999"])
 def test_an_impossible_time_is_refused(year: str) -> None:
-    """This applies to every time in a response."""
+    """Impossible times are refused anywhere in a response."""
     moment = f"{year}-01-01T00:00:00Z"
     token = {"id": 1, "name": "", "prefix": "", "scopes": [], "created": moment, "expires": moment}
     account = {"name": "ann", "role": "user", "created": "2026-11-03T11:00:00Z", "scopes": []}
@@ -136,7 +136,7 @@ def test_an_impossible_time_is_refused(year: str) -> None:
 
 
 def test_missing_certificates_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong REQUESTS_CA_BUNDLE is not reported as a problem with the site."""
+    """A wrong REQUESTS_CA_BUNDLE is not reported as a problem of the site."""
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/no/such.pem")
     with (
         visited("https://localhost:1") as site,
@@ -147,7 +147,7 @@ def test_missing_certificates_are_named(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_netrc_password_never_replaces_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It isn't sent without a token either."""
+    """Even without a token, the password isn't sent."""
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login ann password hunter2\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -177,7 +177,7 @@ def test_a_netrc_password_never_replaces_a_token(tmp_path: Path, monkeypatch: py
     ],
 )
 def test_responses_of_other_servers_are_recognised(status: int, kind: str, body: bytes, words: str) -> None:
-    """They may come from captive portals, proxies or other services."""
+    """Such responses may come from captive portals, proxies or other services."""
     with answering((status, {"Content-Type": kind}, body)) as other:
         assert words in trouble_of(other)
 
@@ -192,14 +192,14 @@ def test_a_response_of_another_shape_is_refused() -> None:
 
 
 def test_an_unreachable_site_is_reported() -> None:
-    """The error includes the system's reason."""
+    """The error includes the operating system's reason."""
     refused = pytest.raises(SiteError, match=r"can't be reached \(Connection refused\)")
     with silent_port() as port, visited(f"http://127.0.0.1:{port}") as site, refused:
         site.get("/account")
 
 
 def test_a_broken_connection_is_an_error() -> None:
-    """The connection breaks in the middle of a response."""
+    """A connection that breaks in the middle of a response is an error."""
     short = {"Content-Type": "application/json", "Content-Length": "100"}
     with answering((200, short, b"{")) as other:
         assert "can't be reached" in trouble_of(other)

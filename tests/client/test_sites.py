@@ -1,4 +1,4 @@
-"""Stored logins are private to their user; the latest is the default, unless the environment overrides it."""
+"""Tests of stored logins: private, with the latest as default, and overridden by the environment."""
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ def test_logins_are_private_to_their_user(file: Path) -> None:
 
 
 def test_a_file_that_others_could_read_becomes_private(file: Path) -> None:
-    """The next login rewrites it."""
+    """The next login makes the file private."""
     Sites(file).remember(HERE)
     file.chmod(0o644)
     Sites(file).remember(THERE)
@@ -51,7 +51,7 @@ def test_the_last_login_is_the_default(file: Path) -> None:
 
 
 def test_logins_at_the_same_time_are_all_kept(file: Path) -> None:
-    """Each thread opens the file separately, like a process."""
+    """Each thread opens the file separately, as a process would."""
     logins = [Login(site=f"https://{number}.example", token="kaiten_x") for number in range(20)]  # noqa: S106 - a test token
     with ThreadPoolExecutor(len(logins)) as pool:
         list(pool.map(lambda login: Sites(file).remember(login), logins))
@@ -62,7 +62,7 @@ def test_logins_at_the_same_time_are_all_kept(file: Path) -> None:
 
 
 def test_the_environment_chooses_a_site(file: Path) -> None:
-    """The site's address may be written in any form."""
+    """The environment may give the site's address in any form."""
     sites = Sites(file)
     sites.remember(HERE)
     sites.remember(THERE)
@@ -72,7 +72,7 @@ def test_the_environment_chooses_a_site(file: Path) -> None:
 
 
 def test_a_token_from_the_environment_needs_its_site(file: Path) -> None:
-    """It is never stored, and never sent to another site."""
+    """Such a token is never stored, and never sent to another site."""
     sites = Sites(file)
     sites.remember(HERE)
     environment = {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": " kaiten_ci\n"}
@@ -86,14 +86,14 @@ def test_a_token_from_the_environment_needs_its_site(file: Path) -> None:
     "token", [" ", "two words", "kaiten_\x1b[2J", "kaiten_é", "k" * 201, "a\r\nX-Evil: 1"]
 )
 def test_a_malformed_token_is_not_sent(file: Path, token: str) -> None:
-    """The error doesn't repeat it."""
+    """The error doesn't repeat the token."""
     with pytest.raises(WrongLogin, match="copy the whole token"):
         chosen(Sites(file), {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": token})
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b'{"sites": [{"site": 7}]}'])
 def test_a_broken_file_is_named(file: Path, content: bytes) -> None:
-    """The error says what to do, and the file isn't overwritten."""
+    """The error names the file and says what to do. The file isn't overwritten."""
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     with pytest.raises(WrongLogin, match="remove it, and log in again") as refused:
@@ -111,7 +111,7 @@ def test_a_folder_that_can_not_be_created_is_named(file: Path) -> None:
 
 
 def test_a_folder_without_locks_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is written there, because two commands could overwrite each other's logins."""
+    """Nothing is written there, since concurrent commands could overwrite each other's logins."""
     refuse_locks(monkeypatch)
     with pytest.raises(WrongLogin, match=r"can't be locked \(No locks available\)"):
         Sites(file).remember(HERE)

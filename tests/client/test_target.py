@@ -1,4 +1,4 @@
-"""What an author can send: existing files and folders, and images."""
+"""Tests of what an author can send: existing files and folders, and images."""
 
 import gzip
 import io
@@ -13,7 +13,7 @@ from arena.client.sites import CannotSend
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Change to a folder with several kinds of files, and return it."""
+    """Change to a folder with several kinds of files, and return that folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "likes-maki").mkdir()
     (tmp_path / "likes-maki" / "Dockerfile").write_text("FROM scratch")
@@ -54,13 +54,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_kind_of_a_target_is_detected(
     named: str, kind: TargetKind, language: str | None, name: str
 ) -> None:
-    """The bot's name is the target's, without tag, path or extension."""
+    """The bot gets the target's name, without tag, path or extension."""
     target = target_of(named)
     assert (target.kind, target.language and target.language.name, target.name) == (kind, language, name)
 
 
 def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dot stands for the current folder's name."""
+    """For a dot, the bot gets the current folder's name."""
     monkeypatch.chdir(folder / "likes-maki")
     assert target_of(".").name == "likes-maki"
 
@@ -84,7 +84,7 @@ def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyP
 )
 @pytest.mark.usefixtures("folder")
 def test_anything_else_is_refused_with_what_to_do(named: str, words: str) -> None:
-    """It is refused before any engine or site is contacted."""
+    """Other targets are refused before any engine or site is contacted."""
     with pytest.raises(CannotSend, match=words):
         target_of(named)
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.postgresql
 _SETS: Final = many(8, 16)
 _SEATS: Final = 5
 _CLAIMERS: Final = 8
-"""Number of threads, half of them for each coordinator."""
+"""Number of threads, half of them per coordinator."""
 
 _IMPATIENT: Final = "&options=-c%20lock_timeout%3D60s"
 """A claim fails if it waits for a lock for longer than this, but not if a busy host delays another claim."""

@@ -12,7 +12,7 @@ from tests.databases import sqlite_store
 
 @pytest.fixture(autouse=True)
 def _any_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start matches however busy the host is. Otherwise each may wait for a minute."""
+    """Start matches regardless of the host's load. Otherwise each might wait for a minute."""
     monkeypatch.setattr("arena.scheduler.workers.load_monitor", lambda _: nullcontext())
 
 

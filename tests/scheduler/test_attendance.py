@@ -1,4 +1,4 @@
-"""Tests of correct records that reveal an arena fault: they are not stored."""
+"""Tests of valid records that reveal an arena fault, and therefore aren't stored."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -64,13 +64,13 @@ def played(
 
 
 def test_a_match_without_any_hello_is_void() -> None:
-    """The host is to blame: three bots do not all fail at once."""
+    """The host is to blame, since three bots don't all fail at once."""
     with pytest.raises(MatchVoid, match="no bot sent Hello in time"):
         played({0, 1, 2})
 
 
 def test_authors_cannot_void_a_challenge_by_silent_bots() -> None:
-    """All bots of a challenge may be one author's. A silent house bot among them still makes it void."""
+    """Without any Hello, a challenge is void only if a house bot takes part; one author may own the rest."""
     (game,) = played({0, 1, 2}, authors=("ann", "ann", "ann"), rated=False).games
     assert game.faults == (1, 1, 1)
     with pytest.raises(MatchVoid, match="the house bots bot-house did not send Hello"):
@@ -78,20 +78,20 @@ def test_authors_cannot_void_a_challenge_by_silent_bots() -> None:
 
 
 def test_a_match_in_which_a_house_bot_sends_no_hello_is_void() -> None:
-    """The house bot is known to start, so the host was too busy. The match is not rated."""
+    """House bots are known to start, so the host was too busy. The match is not rated."""
     with pytest.raises(MatchVoid, match="the house bots bot-house did not send Hello"):
         played({0, 1})
 
 
 @pytest.mark.parametrize("absent", [{0}, {0, 2}])
 def test_a_submitted_bot_without_hello_is_to_blame_if_house_bots_send_it(absent: set[int]) -> None:
-    """The house bots have started, so the host is not to blame."""
+    """If the house bots have started, the host is not to blame."""
     (game,) = played(absent).games
     assert [seat for seat, faults in enumerate(game.faults) if faults] == sorted(absent)
 
 
 def test_the_bot_counts_and_not_its_seat() -> None:
-    """Seats are drawn for each game. Here the house bot is the second bot, and sits on the first seat."""
+    """Bots change seats between games. Here the house bot is the second bot, and has the first seat."""
     with pytest.raises(MatchVoid, match="the house bots bot-house did not send Hello"):
         played({1}, seatings=((1, 2, 0),))
     (game,) = played({2}, seatings=((1, 2, 0),)).games
@@ -99,13 +99,13 @@ def test_the_bot_counts_and_not_its_seat() -> None:
 
 
 def test_a_house_bot_that_crashes_is_like_any_other() -> None:
-    """A crash, unlike a missing Hello, is no sign of a busy host."""
+    """Unlike a missing Hello, a crash is no sign of a busy host."""
     (game,) = played({1}, Fault.CRASH).games
     assert game.faults == (0, 1, 0)
 
 
 def test_a_match_in_which_all_crash_at_the_start_is_void_if_one_is_a_house_bot() -> None:
-    """The house bot is known to play, so something is wrong with the host."""
+    """The house bot is known to work, so the host must be at fault."""
     with pytest.raises(MatchVoid, match="no bot played a card, not even the house bots bot-house"):
         played({0, 1, 2}, Fault.CRASH)
     (game,) = played({0, 1, 2}, Fault.CRASH, authors=("ann", "bob", "eve")).games

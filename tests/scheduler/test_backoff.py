@@ -25,7 +25,7 @@ from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, QuickLauncher, coordinator_of, ladder_of
 
 LONG = 3_600.0
-"""Seconds: longer than any test takes."""
+"""Seconds, longer than any test takes."""
 
 
 NONE = Backoff(first=0, maximum=0)
@@ -63,7 +63,7 @@ def test_each_failure_in_a_row_lengthens_the_backoff_of_all_matches() -> None:
 
 
 def test_only_the_latest_failed_matches_have_a_backoff() -> None:
-    """Their number is limited, since a query lists them."""
+    """The number of matches in backoff is limited, since a query lists them."""
     backoff = MatchBackoff(RetryDelays())
     for number in range(1_000):
         backoff.fail(f"m{number}", 1, 100.0)
@@ -71,7 +71,7 @@ def test_only_the_latest_failed_matches_have_a_backoff() -> None:
 
 
 def test_an_arena_that_cannot_play_stops() -> None:
-    """It stops after enough failures in a row with only house bots, or with different authors' bots."""
+    """It stops after enough consecutive failures of house bots only, or of different authors' bots."""
     house, strangers = ConsecutiveVoids(), ConsecutiveVoids()
     for number in range(MAX_CONSECUTIVE_VOIDS):
         assert not house.too_many(1)
@@ -93,7 +93,7 @@ def test_one_author_in_all_failed_matches_does_not_stop_the_arena() -> None:
 
 
 def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
-    """Others play its matches. The arena stops if it is the only worker, or if a second one fails too."""
+    """Other workers play its matches. The arena stops if there are none, or if a second one fails too."""
     voids = ConsecutiveVoids()
     for _ in range(MAX_CONSECUTIVE_VOIDS):
         voids.add((), "one")
@@ -104,7 +104,7 @@ def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
 
 
 def test_a_played_match_resets_the_count() -> None:
-    """The count starts again from one, and another author's bots may be to blame."""
+    """After a reset, the count starts over, and another author's bots may be to blame."""
     voids = ConsecutiveVoids()
     for _ in range(MAX_CONSECUTIVE_VOIDS - 1):
         voids.add((), "w")
@@ -129,14 +129,14 @@ class Mending(Notes):
         if isinstance(event, MatchStarted):
             self.began += bool(self.voided)
         if isinstance(event, AttemptFailed) and self.blocked is not None:
-            # If two matches failed, a third one may have made the folder before the second event.
+            # If two matches failed, a third one may have created the folder before the second event.
             with suppress(FileNotFoundError, IsADirectoryError):
                 self.blocked.unlink()
 
 
 @pytest.mark.parametrize("all_wait", [False, True])
 def test_a_failed_match_waits(store: Store, run_dir: Path, *, all_wait: bool) -> None:
-    """Other matches are played, unless all are in backoff. The coordinator does not exit in either case."""
+    """Meanwhile, other matches are played, unless all are in backoff. The coordinator keeps running."""
     long = Backoff(first=LONG, maximum=LONG)
     delays = RetryDelays(per_match=long, shared=long if all_wait else NONE)
     ladder = ladder_of(store)
@@ -145,8 +145,8 @@ def test_a_failed_match_waits(store: Store, run_dir: Path, *, all_wait: bool) ->
     waiting = store.activity.totals().matches_waiting
     blocked = run_dir / "run"
     blocked.write_text("no folder yet")
-    # A second match may start before the first failure is noticed. If it succeeded, it would end the
-    # backoff, so the folder stays blocked.
+    # A second match may start before the first failure is noticed. Its success would end the backoff, so the
+    # folder stays blocked.
     notes = Mending(blocked=None if all_wait else blocked)
     launcher = QuickLauncher(blocked)
     with (

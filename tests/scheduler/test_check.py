@@ -1,4 +1,4 @@
-"""Tests of workers' records: they are replayed, and refused if they contradict the rules."""
+"""Tests of checking workers' records, which are replayed and refused if they contradict the rules."""
 
 from dataclasses import replace
 from functools import cache
@@ -90,7 +90,7 @@ def with_game(whole: MatchRecord, **changes: object) -> MatchRecord:
 
 
 def test_an_honest_record_is_accepted() -> None:
-    """Each game is returned with its result by the rules."""
+    """Each game is returned with its result according to the rules."""
     games = check_record(spec(), honest())
     assert len(games) == 2
     assert all(isinstance(game, CheckedGame) and game.state.over for game in games)
@@ -99,7 +99,7 @@ def test_an_honest_record_is_accepted() -> None:
 
 
 def test_a_crash_counts_only_against_its_seat() -> None:
-    """A seat that was taken over is last, whatever its points. Then the third game need not be played."""
+    """A taken-over seat is last, whatever its points. After it, no further game need be played."""
     games = check_record(spec(3), crashed())
     assert len(games) == 2
     for game in games:
@@ -126,7 +126,7 @@ def test_illegal_moves_are_faults_of_their_seat(*, dummy: bool) -> None:
 
 
 def late(seconds: float, waited: float) -> MatchRecord:
-    """Return a record in which seat 1's first decision took ``seconds``, and ``waited`` more for the host."""
+    """Return a record in which seat 1's first decision took ``seconds``, plus ``waited`` due to the host."""
     driver = Driver(RULES, 2)
     driver.greet()
     driver.now += seconds + waited
@@ -139,7 +139,7 @@ def late(seconds: float, waited: float) -> MatchRecord:
 
 
 def test_a_time_is_accepted_without_the_hosts_share() -> None:
-    """A decision may take at most 11 s. Time that the host kept from the bot does not count."""
+    """A decision may take at most 11 s. Time for which the host delayed the bot doesn't count."""
     (game, _) = check_record(spec(), late(10.9, 30.0))
     assert game.faults == (0, 0, 0)
     decision = game.record.steps[0][1]
@@ -220,14 +220,14 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_false_record_is_refused(name: str) -> None:
-    """The error names the first thing that is wrong."""
+    """The error describes the first contradiction."""
     untrue, words = REFUSED[name]
     with pytest.raises(RecordRefused, match=words):
         check_record(spec(), untrue)
 
 
 def test_an_altered_decision_is_well_formed() -> None:
-    """The helper that alters decisions makes valid records: with the original value it is accepted."""
+    """The helper that alters decisions makes valid records: one with the original value is accepted."""
     whole = honest()
     decision = whole.games[0].steps[3][1]
     assert isinstance(decision, Decision)

@@ -125,7 +125,7 @@ def ladder_of(store: Store, gate: Gate | None = None) -> Ladder:
 
 
 class QuickLauncher(Launcher):
-    """A launcher that plays at random in this process. It starts no referee and no bots.
+    """A launcher that plays at random in this process, without a referee or bots.
 
     It also records the requested shares of a core.
     """
@@ -171,15 +171,15 @@ def play(  # noqa: PLR0913 - what tests may vary
 def test_no_bot_gets_more_than_its_slots_share(
     store: Store, run_dir: Path, share: float, given: set[float]
 ) -> None:
-    """That holds even if the match was created with a larger share."""
+    """A bot gets at most its slot's share, even if the match was created with a larger one."""
     ladder_of(store).add_match()
     assert play(store, run_dir, Notes(), slots=SlotPool(5, share)) == given
 
 
 def test_waiting_matches_are_played_checked_and_rated(store: Store, run_dir: Path) -> None:
-    """Real bots play. The queue is then empty, and every game is stored once.
+    """With real bots, the queue is then empty, and every game is stored once.
 
-    The ratings follow from the log.
+    The ratings agree with the log.
     """
     ladder_of(store).add_match()
     notes = Notes()
@@ -197,7 +197,7 @@ def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: 
     """No deal is used twice, and the stored seat order is the one that was drawn."""
     ladder = ladder_of(store)
     notes = Notes()
-    while not notes.finished or len(notes.finished[-1].games) == 1:  # one deal with new bots
+    while not notes.finished or len(notes.finished[-1].games) == 1:  # matches with new bots have one deal
         assert ladder.add_match()
         play(store, run_dir, notes)
     seeds = [game.record.seed for match in notes.finished for game in match.games]
@@ -216,7 +216,7 @@ def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: 
 
 
 def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_dir: Path) -> None:
-    """That happens after three voids. None of its games is rated."""
+    """Three voids quarantine a match, and none of its games is rated."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder")
@@ -232,7 +232,7 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
 def test_a_result_that_can_not_be_stored_affects_no_other(
     store: Store, run_dir: Path, tmp_path: Path
 ) -> None:
-    """After three attempts its match is quarantined. The others are played and stored."""
+    """After three attempts, that match is quarantined. The others are played and stored."""
     ladder = ladder_of(store)
     for _ in range(2):
         assert ladder.add_match()
@@ -253,7 +253,7 @@ def test_a_result_that_can_not_be_stored_affects_no_other(
 
 
 def test_an_arena_that_can_not_play_stops_before_it_voids_the_queue(store: Store, run_dir: Path) -> None:
-    """After ten voids in a row it stops with a message. Most matches are still queued."""
+    """After ten consecutive voids it stops with a message, while most matches are still queued."""
     ladder = ladder_of(store)
     for _ in range(8):
         ladder.add_match()
@@ -270,7 +270,7 @@ def test_an_arena_that_can_not_play_stops_before_it_voids_the_queue(store: Store
 
 
 def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, run_dir: Path) -> None:
-    """All its games are stored."""
+    """All games of a retried match are stored."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder yet")
@@ -299,7 +299,7 @@ def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path)
 
 
 def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> None:
-    """That is logged once. Matches start again as soon as there is room."""
+    """A full disk is logged once. Matches start again as soon as there is room."""
     ladder_of(store).add_match()
     notes, room = Notes(), iter([False] * 3)
     launcher = QuickLauncher(run_dir)
@@ -313,7 +313,7 @@ def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> 
 
 
 def test_the_coordinator_waits_while_the_ladder_is_paused(store: Store, run_dir: Path) -> None:
-    """It polls the ladder's settings, and plays the matches drawn after the pause."""
+    """During a pause, the coordinator keeps polling. Afterwards, it plays the matches that are drawn."""
     ladder = ladder_of(store)
     entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
     store.ladder.change(LadderChange(paused=True), entry)
@@ -405,9 +405,9 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
 
 @pytest.mark.postgresql
 def test_matches_locked_by_another_coordinator_block_nothing(postgresql_url: str, run_dir: Path) -> None:
-    """The coordinator's loop goes on, so results are stored.
+    """The coordinator's loop continues, so results are stored.
 
-    It plays the matches once their rows are unlocked.
+    The locked matches are played once their rows are unlocked.
     """
     notes = Notes()
     launcher = QuickLauncher(run_dir)

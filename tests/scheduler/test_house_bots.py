@@ -1,4 +1,4 @@
-"""Tests of house bots whose folder is missing for a while."""
+"""Tests of house bots whose folder is temporarily missing."""
 
 import shutil
 from pathlib import Path
@@ -41,7 +41,7 @@ def drawn(store: Store) -> set[str]:
 def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
     store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    """It isn't drawn while its folder is missing. That is logged once, and so is its return."""
+    """Without its folder, a house bot isn't drawn. Its absence and its return are each logged once."""
     assert drawn(store) == set(BOTS)
     aside = folders["greedy"].rename(tmp_path / "aside")
     with structlog.testing.capture_logs() as logs:
@@ -62,7 +62,7 @@ def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
 def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders: dict[str, Path]) -> None:
     """A start enters only the house bots whose folders it is given.
 
-    Earlier ones without a folder don't play.
+    Earlier house bots without a folder don't play.
     """
     assert ladder is not None
     shutil.rmtree(folders["spoiler"])
@@ -77,7 +77,7 @@ def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders:
 
 @pytest.mark.parametrize("name", ["greedy", "Greedy"])
 def test_a_new_house_bot_takes_no_authors_name(store: Store, folders: dict[str, Path], name: str) -> None:
-    """An arena starts without a sample bot whose name an author had used before the bot was added."""
+    """If an author already uses a new sample bot's name, the arena starts without that sample bot."""
     add_bot(store, name)
     ladder = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits())
     with structlog.testing.capture_logs() as logs:
@@ -89,7 +89,7 @@ def test_a_new_house_bot_takes_no_authors_name(store: Store, folders: dict[str, 
 def test_matches_that_were_drawn_wait_for_the_folder(
     store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path, run_dir: Path
 ) -> None:
-    """The bot's matches neither fail nor get quarantined, and are played once the folder is back.
+    """Such matches neither fail nor get quarantined, and are played once the folder is back.
 
     Other matches are played meanwhile.
     """
@@ -114,7 +114,7 @@ def test_matches_that_were_drawn_wait_for_the_folder(
 def test_an_arena_with_too_few_bots_waits_for_more(
     ladder: Ladder, folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    """The arena logs that once, and continues when there are enough bots."""
+    """The shortage is logged once, and the arena continues when there are enough bots."""
     for name in ("greedy", "spoiler"):
         folders[name].rename(tmp_path / name)
     ladder.update_house_bots()
@@ -128,6 +128,6 @@ def test_an_arena_with_too_few_bots_waits_for_more(
 
 
 def test_containers_do_not_run_folders() -> None:
-    """A house bot that was entered as a folder and has no image can't play in containers."""
+    """A house bot that was entered as a folder, without an image, can't play in containers."""
     assert is_image_id(f"sha256:{'0' * 64}")
     assert not is_image_id(str(samples() / "greedy"))

@@ -1,4 +1,4 @@
-"""Test of a coordinator's work on leases when other parts of it fail."""
+"""Test that a coordinator keeps leases up to date when other parts of it fail."""
 
 import time
 from contextlib import closing
@@ -15,7 +15,7 @@ from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
 
 def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, run_dir: Path) -> None:
-    """The match of a coordinator that died is queued again."""
+    """A dead coordinator's match is requeued."""
     clock, notes = SetClock(), Notes()
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
     with closing(open_store(url, clock)) as store, closing(Database(url)) as other:
@@ -27,7 +27,7 @@ def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, r
                 "CREATE TRIGGER defect BEFORE INSERT ON worker BEGIN SELECT RAISE(ABORT, 'a defect'); END"
             )
         end = time.monotonic() + WAIT_SECONDS
-        # Until then it plays the waiting match, and has nothing else to do.
+        # Until the loss is noticed, the coordinator only plays the waiting match.
         play(store, run_dir, notes, refill=lambda: not notes.lost and time.monotonic() < end)
         assert len(notes.lost) == 1
         assert notes.voided == []

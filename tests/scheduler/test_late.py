@@ -32,7 +32,7 @@ class Slow:
     taken: bool = False
 
     def reserve(self, seats: int) -> "Slow | None":  # noqa: ARG002 - there is room for any match
-        """Return itself, but only once."""
+        """Return this worker once, and None until it is released."""
         before, self.taken = self.taken, True
         return None if before else self
 
@@ -61,7 +61,7 @@ class Slow:
 
 @dataclass
 class Halting(Notes):
-    """Records events, and holds the coordinator when a match has started until the test lets it continue."""
+    """Records events. When a match has started, holds the coordinator until the test lets it continue."""
 
     started: threading.Event = field(default_factory=threading.Event)
     go_on: threading.Event = field(default_factory=threading.Event)
@@ -76,7 +76,7 @@ class Halting(Notes):
 
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the address of a database. Shorten its lock timeout, and make every match late immediately."""
+    """Return a database's address. Shorten lock timeouts, and make every match late immediately."""
     monkeypatch.setattr("arena.db.database._BUSY_SECONDS", 0.05)
     monkeypatch.setattr("arena.scheduler.coordinator._START_SECONDS", -1e6)
     return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
@@ -95,11 +95,11 @@ def test_a_late_match_that_then_fails_counts_once(
 ) -> None:
     """While the database is locked, the match first misses its deadline and then fails.
 
-    It counts as one void.
+    Both together count as one void.
     """
     notes, workers = Halting(), Slow()
     coordinator = coordinator_of(store, workers, notes)
-    # The test's own connection waits until the coordinator's threads have written what they began.
+    # The test's own connection waits until the coordinator's threads have finished writing.
     monkeypatch.setattr("arena.db.database._BUSY_SECONDS", WAIT_SECONDS)
 
     def go_round(times: int) -> None:

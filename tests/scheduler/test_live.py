@@ -1,4 +1,4 @@
-"""Tests of workers' progress reports: rounds that are finished, and pass the checks, are shown."""
+"""Tests of workers' progress reports: finished rounds that pass the checks are shown."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,7 +35,7 @@ def claim(store: Store) -> Claim:
 
 
 def progress(claim: Claim, rounds: int, *, game: int = 0, steps: Steps | None = None) -> Progress:
-    """Return a worker's progress report on a game, with these steps if given, correct or not."""
+    """Return a worker's progress report on a game. If ``steps`` are given, it has these, correct or not."""
     told = progress_of(claim.spec, rounds, game=game if steps is None else 0)
     return told if steps is None else replace(told, game=game, steps=steps)
 
@@ -63,7 +63,7 @@ def test_true_progress_is_shown_without_private_data(claim: Claim) -> None:
 
 
 def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
-    """Yield false progress reports, each with words of the error."""
+    """Yield false progress reports, each with part of the expected error."""
     one, two = steps_of(claim.spec, 0, 1), steps_of(claim.spec, 0, 2)
     other = next(card for card in ("tempura", "wasabi") if one[0][0] and (card,) != one[0][0].cards)
     late = Decision(cards=("pudding",), fault=Fault.TIMEOUT, standin=True)
@@ -97,7 +97,7 @@ def test_altered_progress_is_refused(claim: Claim) -> None:
 
 
 def test_only_checked_progress_is_shown_and_the_rest_harms_no_match(store: Store, claim: Claim) -> None:
-    """Reports that are altered, too large or unreadable are dropped and logged. The match continues."""
+    """Altered, oversized or unreadable reports are dropped and logged. The match continues."""
     live = LiveMatches(store.live)
     for _, wrong in altered(claim):
         live.add(claim, encode(wrong))
@@ -124,11 +124,11 @@ def test_only_checked_progress_is_shown_and_the_rest_harms_no_match(store: Store
 def test_the_newest_progress_is_kept_while_the_database_is_away(
     store: Store, claim: Claim, tmp_path: Path
 ) -> None:
-    """When the database is available again, the last report on each game is shown."""
+    """When the database is available again, the latest report on each game is shown."""
     live, away = LiveMatches(store.live), tmp_path.with_name(tmp_path.name + "-away")
     live.add(claim, encode(progress(claim, 1)))
     live.add(claim, encode(progress(claim, 1, game=1)))
-    store.close()  # open files would still work
+    store.close()  # files that are open would still work
     tmp_path.rename(away)
     with pytest.raises(DatabaseUnavailable):
         live.publish()
@@ -141,7 +141,7 @@ def test_the_newest_progress_is_kept_while_the_database_is_away(
 
 
 def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
-    """When a match is played again, reports from its previous worker are ignored."""
+    """When a match is played again, reports from the previous attempt's worker are ignored."""
     live = LiveMatches(store.live)
     live.add(claim, encode(progress(claim, 1)))
     live.publish()
@@ -161,7 +161,7 @@ def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
 
 
 class Reporting(Slow):
-    """A worker that reports a round of its match at once, and then plays on until the test ends it."""
+    """A worker that immediately reports a round, and then plays on until the test ends the match."""
 
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
         """Report the round, and return the result that the test will set."""
@@ -170,7 +170,7 @@ class Reporting(Slow):
 
 
 def test_the_coordinator_shows_rounds_of_a_match_that_is_played(store: Store) -> None:
-    """It passes on what the match's worker reports."""
+    """The coordinator passes on the progress that the match's worker reports."""
     assert ladder_of(store).add_match()
     notes, workers = Notes(), Reporting()
     coordinator = coordinator_of(store, workers, notes)

@@ -1,4 +1,4 @@
-"""Tests of the number of usable seats, which follows the load of the host."""
+"""Tests of the number of usable seats, which depends on the host's load."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def test_a_host_that_gives_every_seat_its_share_uses_all() -> None:
 
 
 def test_fewer_seats_are_used_on_a_busy_host_but_at_least_one() -> None:
-    """It is the number of seats for which the measured share suffices."""
+    """As many seats are used as the measured share suffices for."""
     assert [settled(SlotLimiter(10, 0.4), given) for given in (0.201, 0.121, 0.06)] == [5, 3, 1]
 
 
@@ -35,12 +35,12 @@ def test_the_number_of_seats_does_not_flicker() -> None:
 
 
 def test_a_single_measurement_closes_no_seat() -> None:
-    """It may coincide with the start of another program."""
+    """A single low measurement may be due to another program's start."""
     assert SlotLimiter(5, 0.4).update(0.02, 0, 0.0) == 5
 
 
 def test_an_overloaded_host_starts_one_match_after_a_while() -> None:
-    """The matches in progress are finished first. An overloaded host then plays one match after another."""
+    """When its matches are finished, an overloaded host starts one match at a time."""
     limiter = SlotLimiter(5, 0.4)
     assert settled(limiter, 0.01, busy=4) == 0
     assert settled(limiter, 0.07, busy=4, begun=40.0) == 0

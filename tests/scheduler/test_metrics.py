@@ -56,7 +56,7 @@ def claim(store: Store) -> Claim:
 
 
 def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: Counted) -> None:
-    """Its time runs from the claim to the result. The time its bots took to start is measured too."""
+    """A match's time runs from its claim to its result. The time its bots took to start is measured too."""
     playing = claim(store)
     counted.matches.record(MatchStarted(playing, "w"))
     counted.seconds += 7
@@ -70,7 +70,7 @@ def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: C
 
 
 def test_failures_are_counted_by_kind(store: Store, counted: Counted) -> None:
-    """Failed attempts, other coordinators' too, are counted without a duration."""
+    """Failed attempts, including other coordinators', are counted without a duration."""
     for attempt in (1, 2):
         playing = claim(store)
         counted.matches.record(MatchStarted(playing, "w"))
@@ -88,9 +88,9 @@ def test_failures_are_counted_by_kind(store: Store, counted: Counted) -> None:
 
 
 def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
-    """An attempt whose lease has expired is lost. Its late result counts as dropped, not as another attempt.
+    """An attempt whose lease has expired is lost. A late result counts as dropped, not as another attempt.
 
-    The next attempt has its own duration, even if the loss is reported only after its start.
+    The next attempt has its own duration, even if the loss is reported only after that attempt's start.
     """
     first = claim(store)
     counted.matches.record(MatchStarted(first, "w"))

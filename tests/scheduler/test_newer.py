@@ -1,4 +1,4 @@
-"""Test of a newer program that migrates the database while an older coordinator plays."""
+"""Test of a newer program that migrates the database while an older coordinator is playing."""
 
 from contextlib import closing
 from pathlib import Path

@@ -51,7 +51,7 @@ def store(store: Store) -> Store:
 
 
 def asked_for(store: Store, id_: str, rules: Rules, *bots: str, seat: int = 0, visitor: str = "v") -> str:
-    """Request a game and return its id."""
+    """Add a request for a game, and return the game's id."""
     versions = [store.bots.version_id(bot, 1) for bot in bots]
     store.person_games.add(
         NewPersonGame(
@@ -94,7 +94,7 @@ def host(
 
 
 def known(store: Store, id_: str) -> PersonGame:
-    """Return a game."""
+    """Return a game, which must exist."""
     game = store.person_games.find(id_)
     assert game is not None
     return game
@@ -106,7 +106,7 @@ def until(store: Store, id_: str, ready: Callable[[PersonGame], bool]) -> Person
 
 
 def is_asked(game: PersonGame) -> bool:
-    """Return whether the person has to decide."""
+    """Return whether the game is waiting for the person's decision."""
     return game.asked is not None and not game.chosen
 
 
@@ -127,7 +127,7 @@ def first(game: PersonGame) -> Move:
 
 
 def last(game: PersonGame) -> Move:
-    """Return the last legal move: two cards if there are chopsticks on the table."""
+    """Return the last legal move, which places two cards if there are chopsticks on the table."""
     assert game.asked is not None
     return game.asked.legal_moves()[-1]
 
@@ -143,7 +143,7 @@ def last(game: PersonGame) -> Move:
 def test_a_game_is_played_to_its_replay(
     store: Store, run_dir: Path, case: tuple[Rules, list[str], int, Callable[[PersonGame], Move]]
 ) -> None:
-    """The replay contains the person's moves as they were chosen, and complies with the rules."""
+    """The replay contains the moves that the person chose, and complies with the rules."""
     rules, bots, seat, choose = case
     id_ = asked_for(store, "g", rules, *bots, seat=seat)
     chosen = {}
@@ -230,7 +230,7 @@ def test_only_the_open_decision_can_be_made_and_only_once(store: Store, run_dir:
 
 
 def test_people_wait_for_their_turn_and_leaving_makes_room(store: Store, run_dir: Path) -> None:
-    """With one table, the next game begins when the person leaves, or hasn't been seen for a while."""
+    """With one table, the next game begins when the person leaves, or hasn't been seen for some time."""
     games = store.person_games
     ids = [
         asked_for(store, f"g{number}", Rules(players=2), "random", visitor=f"v{number}")
@@ -251,7 +251,7 @@ def test_people_wait_for_their_turn_and_leaving_makes_room(store: Store, run_dir
 
 
 def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
-    """A new game ends the visitor's previous one."""
+    """A new game ends the visitor's previous one. A full queue accepts no more games."""
     one, two = (asked_for(store, id_, Rules(players=2), "random") for id_ in ("one", "two"))
     assert known(store, one).state is PersonGameState.LEFT
     assert store.person_games.open_of("v") == two
@@ -262,7 +262,7 @@ def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
 
 
 def test_a_game_that_can_not_be_played_says_why(store: Store, run_dir: Path) -> None:
-    """A game fails if an untrusted bot may not run here, an image is missing, or the arena restarts."""
+    """A game fails if an untrusted bot may not play, an image is missing, or the arena restarts."""
     add_bot(store, "strange", source="sha256:1")
     add_bot(store, "gone", source="/nowhere", author="house")
     asked_for(store, "old", Rules(players=2), "random", visitor="v0")
@@ -287,7 +287,7 @@ def test_a_game_that_can_not_be_played_says_why(store: Store, run_dir: Path) -> 
 def test_a_game_that_can_not_be_stored_fails(
     store: Store, run_dir: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """The game ends once the database is available again, although the person is still present."""
+    """The game ends once the database is available again, even though the person is still present."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
     available, tried = threading.Event(), threading.Event()
 
@@ -310,7 +310,7 @@ def test_a_game_that_can_not_be_stored_fails(
 
 
 def test_a_stop_says_so_even_if_it_aborts_the_match_first(store: Store, run_dir: Path) -> None:
-    """A coordinator stops its launcher before it closes people's tables."""
+    """The trouble names the stop, although the launcher is stopped before people's tables are closed."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
     with host(store, run_dir, launcher=launcher):

@@ -1,4 +1,4 @@
-"""Tests of a new version of the program, installed while a coordinator runs."""
+"""Tests of a new version of the program that is installed while a coordinator is running."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tests.scheduler.test_coordinator import AT_ONCE, Notes, QuickLauncher, coor
 
 
 class _NewReferee(QuickLauncher):
-    """A launcher under which the program changes, so that its new referee can't read the match."""
+    """A launcher that changes the program, so that the new referee can't read the match."""
 
     def __init__(self, run_dir: Path, program: Path) -> None:
         super().__init__(run_dir)
@@ -65,7 +65,7 @@ def _play(store: Store, notes: Notes, launcher: QuickLauncher, program: Path) ->
 
 
 def test_matches_in_progress_are_played_and_no_more(store: Store, run_dir: Path, tmp_path: Path) -> None:
-    """The coordinator, which would otherwise play forever, exits after storing the matches in progress."""
+    """The coordinator, which would otherwise run forever, exits after storing the matches in progress."""
     program = _program(tmp_path)
     notes = _Upgrade(program)
     left = _play(store, notes, QuickLauncher(run_dir), program)
@@ -75,18 +75,18 @@ def test_matches_in_progress_are_played_and_no_more(store: Store, run_dir: Path,
 
 
 def test_a_match_that_fails_after_an_upgrade_is_requeued(store: Store, run_dir: Path, tmp_path: Path) -> None:
-    """The attempt doesn't count, so that an upgrade can't quarantine matches."""
+    """A failure due to an upgrade doesn't count, so it can't quarantine the match."""
     program = _program(tmp_path)
     notes = Notes()
     left = _play(store, notes, _NewReferee(run_dir, program), program)
-    assert left["waiting"] >= 2  # the coordinator may have drawn a third match before it noticed
+    assert left["waiting"] >= 2  # the coordinator may have drawn a third match before it noticed the change
     assert left["games"] == 0
     assert not notes.voided
     assert not notes.lost
 
 
 def test_only_the_programs_own_files_count(tmp_path: Path) -> None:
-    """Compiled files and files that aren't Python don't count.
+    """Compiled files, and files that aren't Python, don't count as changes.
 
     Python files that change, appear or vanish do.
     """

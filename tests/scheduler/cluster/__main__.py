@@ -1,4 +1,4 @@
-"""``python -m tests.scheduler.cluster MATCHES KILLS [SCHEDULER_KILLS]``: print a run's figures."""
+"""Print the figures of a run: ``python -m tests.scheduler.cluster MATCHES KILLS [SCHEDULER_KILLS]``."""
 
 import sys
 from dataclasses import asdict

@@ -42,7 +42,7 @@ class Hosts:
         self._begun: dict[str, int] = {}
 
     def settings(self, name: str = "coordinator") -> Settings:
-        """Return the settings of a coordinator in this cluster, with these keys."""
+        """Return a coordinator's settings for this cluster, with additional settings."""
         return Settings(
             data_dir=self.folder / "coordinator",
             run_dir=self.folder / "r",
@@ -70,11 +70,11 @@ class Hosts:
         self._processes[name] = forked.member(arguments, environment, log, program)
 
     def start_scheduler(self) -> None:
-        """Start the scheduler, or restart it after it was killed."""
+        """Start the scheduler, also after it was killed."""
         self.start("scheduler", "scheduler", f"127.0.0.1:{self.port}", key="scheduler")
 
     def start_worker(self, name: str) -> None:
-        """Start a worker, or restart it after it was killed."""
+        """Start a worker, also after it was killed."""
         self.start(name, "worker", key="worker")
 
     def ask(self, name: str, path: str) -> httpx2.Response | None:
@@ -110,7 +110,7 @@ class Hosts:
         self._signal(name, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
-        """Resume a stopped process."""
+        """Resume a frozen process."""
         self._signal(name, signal.SIGCONT)
 
     def tell(self, name: str) -> None:
@@ -138,7 +138,7 @@ class Hosts:
             process.join()
 
     def _install(self, name: str) -> str | None:
-        """Return the id of a worker's installation, the end of its name; None if there is none yet."""
+        """Return the id of a worker's installation, with which its name ends, or None if it has none yet."""
         file = self.folder / name / "install"
         return file.read_text().strip() if file.exists() else None
 
@@ -181,7 +181,7 @@ def hosts(
 
 
 def keys(folder: Path, name: str) -> Keys:
-    """Return a member's keys."""
+    """Return a member's certificate and key."""
     return Keys(
         ca=folder / name / "ca.pem", cert=folder / name / "member.pem", key=folder / name / "member.key"
     )

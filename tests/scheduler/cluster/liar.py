@@ -1,8 +1,8 @@
-"""A worker that lies about what its argument names, with the settings of a real worker.
+"""A worker that reports falsehoods, with the settings of a real worker.
 
-With ``records`` it immediately returns a record of another match. With ``report`` its host report can be
-read, but not stored. With ``format`` it has older code. With ``card`` its card can't be read. In the last two
-cases the argument is also its name.
+Its argument selects the falsehood. ``records``: it immediately returns a record of another match. ``report``:
+its host report can be read, but not stored. ``format``: its code is older. ``card``: its card can't be read.
+In the last two cases the argument is also its name.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ from tests.builders import host_report
 
 NAME = "liar"
 SEATS = 2 * (MAX_CONSECUTIVE_VOIDS + 2)
-"""More than other workers have, so that it is asked first, and enough for too many voids in a row."""
+"""More than other workers have, so that it gets matches first, and enough for too many voids in a row."""
 
 
 class Liar(MatchRunner):
-    """A worker that plays nothing."""
+    """A worker that plays no matches."""
 
     def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:  # noqa: ARG002 - unused
         """Return a record of another match."""

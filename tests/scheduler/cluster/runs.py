@@ -1,4 +1,4 @@
-"""Many matches on a cluster whose members are killed during the run, and their outcomes in figures."""
+"""Many matches on a cluster whose members are killed during the run, and figures of the outcome."""
 
 import random
 import tempfile
@@ -53,7 +53,7 @@ class Figures:
         players: Matches by worker name.
         seconds: Seconds from the first claim to the last result.
         longest_pause: The longest time between two results, in seconds.
-        again: For each lost match, the seconds from the kill until it was claimed again.
+        again: For each lost match, the seconds from the kill until the match was claimed again.
     """
 
     matches: int
@@ -79,7 +79,7 @@ class Notes:
     """Records match events.
 
     Attributes:
-        over: Called after each finished match, with the number of finished matches.
+        over: Called after each finished match with the number of finished matches.
         started: Called whenever a match is given to a worker, with the worker's name.
     """
 
@@ -185,7 +185,7 @@ class _Killer:
 
     Args:
         cluster: The cluster.
-        whom: The kind of process to kill, by the number of matches that workers have been given.
+        whom: The kind of process to kill, by the number of matches given to workers so far.
     """
 
     def __init__(self, cluster: Hosts, whom: dict[int, str]) -> None:
@@ -196,7 +196,7 @@ class _Killer:
         self.done: Counter[str] = Counter()
 
     def _count(self, worker: str) -> None:
-        """Count a match given to a worker. If it is time for a kill, kill that worker or the scheduler."""
+        """Count a match given to a worker. If a kill is due, kill that worker or the scheduler."""
         self._started += 1
         kind = self._whom.get(self._started)
         if kind is None:

@@ -20,7 +20,7 @@ def worker(
     version: str = __version__,
     format: int = FORMAT,  # noqa: A002 - the card's own name for it
 ) -> ClusterMember:
-    """Return a worker that reports this about its host."""
+    """Return a worker with this report on its host."""
     card = WorkerCard(
         run="r",
         name="w",
@@ -37,7 +37,7 @@ def worker(
 
 
 def test_a_host_that_passes_all_controls_opens_the_gate(store: Store) -> None:
-    """Controls that fail count as passed if the operator accepts that by name. The reports are stored."""
+    """A failing control that the operator accepts by name counts as passed. The reports are stored."""
     gate = Gate()
     assert not refusal(worker(msgspec.json.encode(host_report())), RuntimeName.DOCKER, store, gate)
     assert not gate.house_only
@@ -47,7 +47,7 @@ def test_a_host_that_passes_all_controls_opens_the_gate(store: Store) -> None:
 
 
 def test_a_host_that_fails_a_control_is_not_used(store: Store) -> None:
-    """Its report is still stored, so that the status page shows what the host lacks."""
+    """The host's report is still stored, so that the status page shows what the host lacks."""
     gate = Gate()
     assert refusal(worker(msgspec.json.encode(host_report("swap"))), RuntimeName.DOCKER, store, gate)
     assert gate.house_only
@@ -56,7 +56,7 @@ def test_a_host_that_fails_a_control_is_not_used(store: Store) -> None:
 
 
 def test_plain_processes_are_used_only_for_plain_processes(store: Store) -> None:
-    """They don't open the gate, since they isolate nothing."""
+    """Plain processes isolate nothing, so they don't open the gate."""
     gate = Gate()
     plain = worker(msgspec.json.encode(host_report(isolates=False)), runtime=RuntimeName.PROCESS)
     assert refusal(plain, RuntimeName.DOCKER, store, gate)
@@ -65,13 +65,13 @@ def test_plain_processes_are_used_only_for_plain_processes(store: Store) -> None
 
 
 def test_an_unreadable_report_is_refused(store: Store) -> None:
-    """Nothing is stored."""
+    """Nothing of an unreadable report is stored."""
     assert refusal(worker(b"{}"), RuntimeName.DOCKER, store, Gate())
     assert store.activity.hosts() == ()
 
 
 def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
-    """Its matches and its host report may have another meaning, so nothing of them is stored."""
+    """Its data may have a different meaning, so none of it is stored."""
     gate = Gate()
     assert refusal(
         worker(msgspec.json.encode(host_report()), version="0.0.9"), RuntimeName.DOCKER, store, gate
@@ -82,7 +82,7 @@ def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
 
 @pytest.mark.parametrize("other", [0, FORMAT - 1, FORMAT + 1])
 def test_a_worker_of_the_same_version_and_other_code_is_not_used(store: Store, other: int) -> None:
-    """It would ignore unknown fields of a match's specification, and seat bots wrongly."""
+    """Such a worker would ignore unknown fields of a match's specification, and seat bots wrongly."""
     gate = Gate()
     stale = worker(msgspec.json.encode(host_report()), format=other)
     assert refusal(stale, RuntimeName.DOCKER, store, gate)

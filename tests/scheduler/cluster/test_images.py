@@ -1,4 +1,4 @@
-"""Tests of a worker with Docker that loads bots' images from the store shared by all hosts."""
+"""Test of a worker with Docker that loads bots' images from the store shared by all hosts."""
 
 import secrets
 import shutil
@@ -27,10 +27,10 @@ pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
 
 @pytest.fixture
 def bots(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[list[tuple[str, str]]]:
-    """Yield two bots' names, each with the engine's id of their shared image, which is removed afterwards."""
+    """Yield two bots' names, each with the engine's id of their common image, which is removed afterwards."""
     name = f"kc{secrets.token_hex(4)}"
     shutil.copytree(samples() / "random", tmp_path / name)
-    # A layer that the sample's image doesn't have, so that the engine has no other tag for it.
+    # The additional layer makes the image differ from the sample's, so the engine has no other tag for it.
     program = tmp_path / name / "bot.py"
     program.write_text(f"{program.read_text()}# {name}\n")
     image = build_bot_image(docker_client, tmp_path / name)
@@ -50,7 +50,7 @@ def remove(client: docker.DockerClient, repository: str) -> int:
 def test_an_image_that_only_the_store_has_is_loaded_and_played(
     docker_client: docker.DockerClient, bots: list[tuple[str, str]], tmp_path: Path
 ) -> None:
-    """House bots are stored by content. The worker fetches whatever its engine lacks, each time.
+    """House bots' images are stored by content. A worker fetches whatever its engine lacks.
 
     ``make soak`` makes it fetch twice.
     """

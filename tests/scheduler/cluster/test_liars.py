@@ -1,4 +1,4 @@
-"""Tests of workers that report falsehoods: they cost no match, and don't hinder the use of other workers."""
+"""Tests of workers that report falsehoods, which cost no match and hinder no other worker."""
 
 import time
 from collections import Counter
@@ -60,7 +60,7 @@ def doubted(store: Store) -> set[str]:
 
 
 def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> ClusterWorkers:
-    """Return the workers as a coordinator sees them. It decides whether to admit each that joins."""
+    """Return the workers as a coordinator sees them, which decides whether to admit each that joins."""
     shown, gate = keys(cluster.keys, "coordinator"), Gate()
     address, security = address_of("127.0.0.1", cluster.port, shown), security_of(shown)
     return ClusterWorkers(
@@ -73,9 +73,9 @@ def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> Clu
 def test_false_records_quarantine_no_match_but_put_their_worker_on_probation(
     cluster: Hosts, store: Store, url: str, tmp_path: Path
 ) -> None:
-    """Other workers play the matches that the liar voids.
+    """Other workers play the matches that a lying worker voids.
 
-    The liar first gets as many as it has seats for, then one per minute.
+    At first it gets as many matches as it has seats for, then one per minute.
     """
     cluster.start("records", "records", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("records"))
@@ -99,7 +99,7 @@ def test_false_records_quarantine_no_match_but_put_their_worker_on_probation(
 
 
 def test_a_report_that_can_not_be_stored_affects_only_its_worker(cluster: Hosts, store: Store) -> None:
-    """The worker is refused and logged once. The coordinator still notices others that are there or leave."""
+    """The worker is refused, which is logged once. The coordinator still sees others join and leave."""
     cluster.start("report", "report", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("report"))
     workers = workers_of(cluster, store, utc_now)
@@ -119,7 +119,7 @@ def test_a_report_that_can_not_be_stored_affects_only_its_worker(cluster: Hosts,
 
 
 def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Store) -> None:
-    """They are listed with the reason and since when, even if their card can't be read."""
+    """The list has the reason and the time of each refusal, even if the worker's card can't be read."""
     for what in ("format", "card"):
         cluster.start(what, what, key="worker", program=liar.main)
         wait_until(lambda: "plays for" in cluster.log(what))  # noqa: B023 - called immediately
@@ -156,13 +156,13 @@ def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Stor
     ids=repr,
 )
 def test_an_impossible_card_is_refused(wrong: dict[str, object]) -> None:
-    """Its values could not be stored."""
+    """A card is refused if its values could not be stored."""
     assert read(write(CARD), WorkerCard) == CARD
     with pytest.raises(ValueError, match=next(iter(wrong))):
         read(write(msgspec.structs.replace(CARD, **wrong)), WorkerCard)
 
 
 def test_a_negative_number_of_busy_seats_is_refused() -> None:
-    """The worker would have more free seats than seats."""
+    """Otherwise the worker would have more free seats than seats."""
     with pytest.raises(ValueError, match="busy"):
         read(write(WorkerState(busy={"another": -3})), WorkerState)

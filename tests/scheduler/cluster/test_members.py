@@ -62,7 +62,7 @@ def cluster() -> Iterator[Hosts]:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> str:
-    """Return the folder of a bot that needs some seconds for a game."""
+    """Return the folder of a bot that needs several seconds per game."""
     (tmp_path / "bot.py").write_text(SLOW)
     return str(tmp_path)
 
@@ -98,7 +98,7 @@ def members(cluster: Hosts) -> AbstractContextManager[ClusterWorkers]:
 
 
 def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None = None) -> Future[bytes]:
-    """Send a match to a worker as soon as one has room."""
+    """Send a match to a worker as soon as one has room, and return its future result."""
     places = []
 
     def found() -> bool:
@@ -125,7 +125,7 @@ def missing_of(cluster: Hosts, name: str) -> dict[str, str]:
 
 
 def twin_is_refused(cluster: Hosts, name: str) -> bool:
-    """Start a worker with the name of another, and return False if it can join."""
+    """Start a second worker with the same name. Return whether it is refused."""
     (cluster.folder / "twin").mkdir()
     shutil.copy(cluster.folder / name / "install", cluster.folder / "twin")
     cluster.start("twin", "worker", key="worker")
@@ -187,11 +187,11 @@ def test_a_coordinator_refuses_the_scheduler_of_another_cluster(cluster: Hosts, 
         link(cluster, replace(true, ca=tmp_path / "ca.pem"))
 
 
-# Python itself leaves an event loop open that it could not create.
+# Python itself doesn't close an event loop that could not be created completely.
 @pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:.*BaseEventLoop.__del__:pytest.PytestUnraisableExceptionWarning")
 def test_a_process_without_free_descriptors_reports_it(cluster: Hosts) -> None:
-    """The coordinator then tries again. It must not wait for an event loop that can't be created."""
+    """The coordinator tries again, and doesn't wait for an event loop that can't be created."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     shown = keys(cluster.keys, "coordinator")
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
@@ -206,7 +206,7 @@ def test_a_process_without_free_descriptors_reports_it(cluster: Hosts) -> None:
 
 
 def test_an_address_that_others_can_reach_requires_keys() -> None:
-    """Without keys, only the loopback can be used."""
+    """Without keys, only loopback addresses are accepted."""
     for host in ("::", "192.0.2.1", "arena.example"):
         with pytest.raises(WrongCluster, match="needs keys"):
             address_of(host, 8786, None)
@@ -214,7 +214,7 @@ def test_an_address_that_others_can_reach_requires_keys() -> None:
 
 
 def test_keys_are_only_for_their_user_and_never_overwritten(tmp_path: Path) -> None:
-    """Each member's folder has only that member's key. A second call uses the same authority."""
+    """Each member's folder has only its own key. A second call uses the same authority."""
     now = datetime.now(UTC)
     folder = tmp_path / "keys"
     make_keys(folder, ["a"], now)
@@ -245,9 +245,9 @@ def test_a_match_reports_progress_and_frees_its_seats(cluster: Hosts, slow: str)
 
 
 def test_progress_is_reported_again_after_a_network_failure(cluster: Hosts, slow: str) -> None:
-    """The connection is lost although the scheduler is up.
+    """The connection is lost although the scheduler is running.
 
-    The next connection receives matches' progress again.
+    Over the next connection, progress is reported again.
     """
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
@@ -268,7 +268,7 @@ def test_an_arena_fault_is_returned_as_a_void(cluster: Hosts) -> None:
 
 
 def test_a_coordinator_that_stops_leaves_no_match_behind(cluster: Hosts, slow: str) -> None:
-    """Other coordinators see its seats in use, and then free long before the match would have ended."""
+    """A stop aborts the coordinator's match, and other coordinators soon see the seats free."""
     with members(cluster) as first:
         long = played(first, spec(slow, deals=200))
         with members(cluster) as second:
@@ -283,7 +283,7 @@ def test_a_coordinator_that_stops_leaves_no_match_behind(cluster: Hosts, slow: s
 
 
 def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, slow: str) -> None:
-    """Its match fails within seconds. After a restart it counts as a new worker."""
+    """Its match fails within seconds. After a restart, the worker counts as a new one."""
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
         cluster.kill("worker0")
@@ -296,10 +296,10 @@ def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, s
 
 # Over 20 s: dask gives up a silent worker after 12 s, and a shorter limit would depend on timing.
 def test_a_silent_worker_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
-    """The loss is noticed within 35 s, so that others can play its match.
+    """The loss is noticed within 35 s, so that others can play the worker's match.
 
-    A restarted worker can't join before the loss is noticed. One that only hung can't rejoin while another
-    worker has its name.
+    A restarted worker can't join before the loss is noticed. A worker that only hung can't rejoin while
+    another one has its name.
     """
     try:
         with members(cluster) as workers:
@@ -361,7 +361,7 @@ def test_members_export_metrics(cluster: Hosts) -> None:
 def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path, run_dir: Path) -> None:
     """A worker that the scheduler can't reach gets no matches.
 
-    One that voids its matches causes no quarantine.
+    Matches voided by a defective worker aren't quarantined.
     """
     port, run_dir = free_port(), run_dir / "run"
     with closed_port(port):
@@ -380,16 +380,16 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
         notes, begun = Notes(), time.monotonic()
         coordinate(cluster, store, notes)
     assert (notes.finished, notes.lost, notes.quarantined) == (4, [], 0)
-    # At most those started before the first failure, and then one per minute.
+    # At most those that started before the first failure, and then one per minute.
     assert 1 <= len(notes.voided) <= 2 + (time.monotonic() - begun) // 60
     assert all("can't create socket folders" in why for why in notes.voided)
     cluster.kill("worker2")
 
 
 def test_no_match_is_lost_when_workers_join_and_leave(cluster: Hosts, tmp_path: Path) -> None:
-    """On SIGTERM the leaving worker finishes its matches.
+    """On SIGTERM, the leaving worker finishes its matches.
 
-    Their results are collected, and others play the rest.
+    Its results are collected, and other workers play the rest.
     """
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         queue_up(store, 10)

@@ -22,7 +22,7 @@ def member(name: str, *, run: str = "", seats: int = 5, state: WorkerState | Non
 
 
 def rooms(*members: ClusterMember) -> ClusterCapacity:
-    """Return the capacity of these workers in a coordinator's session."""
+    """Return the capacity of these workers, as seen by a coordinator's session."""
     made = ClusterCapacity("mine")
     made.update(members)
     return made
@@ -35,14 +35,14 @@ def taken(where: ClusterCapacity, seats: int, now: float = 0.0) -> str | None:
 
 
 def test_the_worker_with_most_room_is_taken_until_none_has_enough() -> None:
-    """A worker never gets more matches than it has seats for, so matches wait only in the database."""
+    """No worker gets more matches than it has seats for, so matches wait only in the database."""
     where = rooms(member("a", seats=5), member("b", seats=8))
     assert [taken(where, 3) for _ in range(4)] == ["b", "a", "b", None]
     assert taken(where, 2) in {"a", "b"}
 
 
 def test_a_coordinator_knows_its_own_matches_better_than_a_heartbeat() -> None:
-    """A heartbeat may still count a match that has ended. It is used only for other coordinators' matches."""
+    """A heartbeat may still count an ended match, so it is used only for other coordinators' matches."""
     stale = member("a", state=WorkerState(busy={"mine": 4, "others": 2}))
     where = rooms(stale)
     assert where.status() == (WorkerStatus(name="a", host="h", seats=5, busy=2),)
@@ -61,7 +61,7 @@ def test_a_worker_on_a_busy_host_is_given_what_it_can_use() -> None:
 
 
 def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
-    """A worker that comes back counts as another run, with all of its seats free."""
+    """A restarted worker counts as another run, with all of its seats free."""
     where = rooms(member("a"))
     assert taken(where, 5) == "a"
     where.update([member("a")])
@@ -75,7 +75,7 @@ def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
 
 
 def test_a_worker_that_was_lost_from_sight_is_not_less_than_idle() -> None:
-    """Its matches that were in flight at that time are no longer counted when they end."""
+    """After a worker disappears and returns, the end of an earlier match doesn't change its count."""
     where = rooms(member("a"))
     assert taken(where, 5) == "a"
     where.update([])
@@ -86,7 +86,7 @@ def test_a_worker_that_was_lost_from_sight_is_not_less_than_idle() -> None:
 
 
 def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
-    """Its seats are free after both, in either order. So the record is checked before the next match."""
+    """Seats are free once the match is answered and checked, so checks precede the next match."""
     where = rooms(member("a", seats=5))
     for first, second in permutations((where.mark_answered, where.mark_checked)):
         assert taken(where, 4) == "a"
@@ -95,14 +95,14 @@ def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
         second("a", 4)
     assert taken(where, 5) == "a"
     where.update([])
-    where.update([member("a", seats=5)])  # it had disappeared, and the match was given up
+    where.update([member("a", seats=5)])  # the worker had disappeared, and the match was given up
     where.mark_checked("a", 5)
     assert taken(where, 5) == "a"
     assert taken(where, 2) is None
 
 
 def test_workers_that_leave_have_trouble_or_rest_get_nothing() -> None:
-    """Their free seats don't matter."""
+    """Leaving, failing and resting workers get no matches, whatever seats they have free."""
     where = rooms(
         member("leaves", state=WorkerState(busy={}, leaving=True)),
         member("ill", state=WorkerState(busy={}, trouble="no engine")),
@@ -114,7 +114,7 @@ def test_workers_that_leave_have_trouble_or_rest_get_nothing() -> None:
 
 
 def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
-    """No reason is given while any worker accepts matches, even if it is full or in backoff."""
+    """There is no reason as long as a worker accepts matches, even if it is full or in backoff."""
     leaves = member("leaves", state=WorkerState(busy={}, leaving=True))
     ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
     assert rooms().unavailable_reason() == "no admitted worker is connected"
@@ -129,9 +129,9 @@ def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
 
 
 def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
-    """Otherwise it could void one match so often that the match is quarantined.
+    """Otherwise it could void a match so often that the match is quarantined.
 
-    When the probation time is over it gets one match at a time. After a valid match it is trusted again.
+    After the probation time, it gets one match at a time. After a valid record it is trusted again.
     """
     where = rooms(member("a", seats=2), member("b", seats=8))
     where.put_on_probation("b", until=60.0)

@@ -1,4 +1,4 @@
-"""A test of matches on a cluster whose members are killed."""
+"""Test of matches on a cluster whose members are killed."""
 
 from tests.scheduler.cluster.runs import cluster_run
 from tests.soak import many
