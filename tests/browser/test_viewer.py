@@ -314,7 +314,7 @@ def test_link_code_and_seed_are_copied(windows: Windows, url: str) -> None:
 
 
 def test_copying_works_without_https(windows: Windows, url: str) -> None:
-    """In fields, in the dialog and with Control, keys keep their usual meaning. The setting is remembered."""
+    """Without HTTPS, browsers offer no clipboard API on a network, so the page falls back to an older one."""
     visit = windows.open(url.replace("127.0.0.1", "arena.example"), "desktop", "light")
     stop_time(visit.page)
     page = watch(visit, f"{THREE}/1/1")

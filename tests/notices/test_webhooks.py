@@ -47,9 +47,9 @@ def deliverer(  # noqa: PLR0913 - the parts of a deliverer
     seconds: float = WAIT_SECONDS,
     round_seconds: float = WAIT_SECONDS,
 ) -> Iterator[Deliverer]:
-    """Yield a deliverer with these time limits of a delivery and of a round.
+    """Yield a deliverer with these time limits for a delivery and for a round.
 
-    The arena's own limits are a few seconds, in which a busy host may not even get to the response.
+    The arena's own limits are a few seconds, in which a busy host may not even begin to respond.
     """
     made = Deliverer(
         world.store,
@@ -106,7 +106,7 @@ def ann(world: World) -> KnownAccount:
 
 
 def test_news_arrives_signed_and_once(world: World, ann: KnownAccount) -> None:
-    """Notifications arrive in order, with an ID, a time and a signature."""
+    """Each notification arrives once and in order, with an ID, a time and a signature."""
     with receiver() as there, deliverer(world, there.named) as made:
         secret, _ = subscribe(world, ann, there.url, there.named)
         bench(world, "one\n\N{SUSHI}")
@@ -181,7 +181,7 @@ def test_deliveries_are_counted(world: World, ann: KnownAccount) -> None:
 
 
 def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:
-    """The redirect's target gets no request."""
+    """The target of a redirect receives no request."""
     with receiver() as there, deliverer(world, there.named) as made:
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
@@ -193,7 +193,7 @@ def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:
 
 
 def test_a_receiver_that_is_gone_is_switched_off_at_once(world: World, ann: KnownAccount) -> None:
-    """The status 410 requests this."""
+    """The status 410 means that the receiver is gone."""
     with receiver() as there, deliverer(world, there.named) as made:
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
@@ -203,9 +203,9 @@ def test_a_receiver_that_is_gone_is_switched_off_at_once(world: World, ann: Know
 
 
 def test_a_failing_receiver_is_switched_off_after_three_days(world: World, ann: KnownAccount) -> None:
-    """Its owner sees the reason. A successful test switches it on again.
+    """The webhook's owner sees the reason. A successful test switches the webhook on again.
 
-    Notifications in the meantime are dropped.
+    Notifications are dropped while it is off.
     """
     with receiver() as there, deliverer(world, there.named) as made:
         _, id_ = subscribe(world, ann, there.url, there.named)
@@ -242,7 +242,7 @@ def drip(listening: socket.socket, answer: bytes) -> None:
 
 
 def test_a_receiver_that_does_not_respond_delays_no_others(world: World, ann: KnownAccount) -> None:
-    """The other one's delivery doesn't wait until the first one is over."""
+    """The delivery to a working receiver doesn't wait for the end of a stuck one."""
     with receiver() as stuck, receiver() as fine:
         stuck.may_answer.clear()
         for each in (stuck, fine):
@@ -296,7 +296,7 @@ def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount
 
 
 def test_a_refused_connection_is_reported(world: World, ann: KnownAccount) -> None:
-    """The error has the system's reason."""
+    """The error contains the operating system's reason."""
     with silent_port() as port:
         there = Receiver(port)
         subscribe(world, ann, there.url, there.named)

@@ -26,7 +26,7 @@ def share_adapters() -> None:
 
 
 def _adapter(annotated: Any, *, config: ConfigDict | None = None) -> TypeAdapter[Any]:  # noqa: ANN401 - a type
-    # repr() includes constraints and defaults; the type itself tells apart types of the same name.
+    # repr() includes constraints and defaults; the type itself distinguishes types of the same name.
     key = (annotated.__origin__, repr(annotated), repr(config))
     found = _MADE.get(key)
     if found is None:
@@ -58,7 +58,7 @@ def _complete(self: APIRoute, name: str) -> Any:  # noqa: ANN401 - any attribute
     with _LOCK:
         if _GIVEN in self.__dict__:
             endpoint, options = self.__dict__.pop(_GIVEN)
-            # Attributes that were set before stay.
+            # Keep the attributes that have been set in the meantime.
             before = dict(self.__dict__)
             _COMPLETE(self, self.path, endpoint, methods=self.methods, **options)
             self.__dict__.update(before)

@@ -27,7 +27,7 @@ def site_of(store: Store) -> FastAPI:
 
 
 def site_over(world: World) -> FastAPI:
-    """Return the site over a world, with room for a few files."""
+    """Return a site over a world, with small quotas."""
     return create_app(parts_over(world))
 
 
@@ -40,7 +40,7 @@ def shared_site(world: World) -> FastAPI:
 
 
 def parts_over(world: World) -> Parts:
-    """Return the parts of such a site."""
+    """Return the parts of a site over a world, with small quotas."""
     receiver = Receiver(
         world.store,
         Uploads(world.uploads, Disk(world.uploads, world.least_free)),

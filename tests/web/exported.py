@@ -1,4 +1,4 @@
-"""Export files with made-up content, in the form in which the arena leaves them for the site."""
+"""Export files with made-up content, in the form in which the arena provides them to the site."""
 
 import hashlib
 from collections.abc import Iterator, Sequence

@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
 
 def check(page: Page, *scripts: str) -> None:
-    """Check that a page has one main heading, unique IDs, valid anchors and nothing inline.
+    """Check that a page has one main heading, unique IDs, valid anchors and no inline code.
 
     It may have the site's scripts and ``scripts``, given by name.
     """

@@ -18,7 +18,7 @@ HTTP = "http://arena.example"
 
 
 def browser(world: World, *, url: str = HTTPS, host: str = "testclient") -> TestClient:
-    """Return a browser at this address, without a session. Like real ones, it sends its requests' origin."""
+    """Return a browser at this address, without a session. Like a real one, it sends its requests' origin."""
     return TestClient(
         shared_site(world),
         base_url=url,
@@ -37,7 +37,7 @@ def logged_in(world: World, name: str, *, url: str = HTTPS) -> TestClient:
 
 
 def program(world: World, secret: str | None) -> TestClient:
-    """Return a program that sends a token, and no headers of browsers."""
+    """Return a program that sends a token, and none of a browser's headers."""
     headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
     return TestClient(
         shared_site(world),
@@ -60,7 +60,7 @@ def token(world: World, account: KnownAccount, scopes: Collection[Scope], *, day
 def repeated(file: Path | None, times: int, send: Callable[[], int]) -> int:
     """Send a request to a site over this database, and count it as if it had been sent this many times.
 
-    Return its status. Sending as many as the limits allow takes seconds.
+    Return its status. Really sending as many as the limits allow would take seconds.
     """
     with closing(sqlite3.connect(present(file), isolation_level=None)) as database:
         database.execute("CREATE TEMP TABLE before AS SELECT key, number FROM attempt")

@@ -1,4 +1,4 @@
-"""The site as a separate process, started like an operator does."""
+"""The site as a separate process, started as an operator would start it."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def served(
     """Start ``python -m web`` on a free port, wait until it listens, and kill it after use.
 
     ``settings`` are environment variables. By default the site logs only warnings and errors, since its
-    output isn't read while it runs.
+    output isn't read while it is running.
     """
     process = subprocess.Popen(  # noqa: S603 - our own argument list
         [python, "-m", "web", "--data-dir", str(data_dir), "--port", "0"],
@@ -57,7 +57,7 @@ class Opened:
 def opened(data_dir: Path, **settings: str) -> Iterator[Opened]:
     """Like :func:`served`, but much faster, since the site is forked.
 
-    Use it if the process doesn't matter.
+    Use it unless the test needs the process.
     """
     words = ("--data-dir", str(data_dir), "--port", "0")
     found: list[str] = []

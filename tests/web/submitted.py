@@ -1,4 +1,4 @@
-"""A user's submissions in all stages, with games that were really played."""
+"""A user's submissions in all stages, with games that have really been played."""
 
 import random
 from dataclasses import replace
@@ -36,14 +36,14 @@ def send(  # noqa: PLR0913 - fields of a submission
     note: str = "",
     received: datetime | None = None,
 ) -> None:
-    """Add a user's submission. By default it was received a minute after the previous one."""
+    """Add a user's submission. By default, it is received a minute after the previous one."""
     at = received or START + timedelta(minutes=len(store.submissions.newest(limit=100)))
     sent = replace(new(id_, bot, account.name, account.id), kind=kind, note=note, received=at)
     store.submissions.add(sent, PLENTY)
 
 
 def play(store: Store, id_: str, games: int = 1) -> None:
-    """Advance a received submission to its games, and play this many of them."""
+    """Move a received submission on to its qualification, and play this many of its games."""
     qualify(store, id_, f"sha256:{id_}")
     for number in range(games):
         queue(store, id_, number)

@@ -63,7 +63,7 @@ def test_guesses_at_the_login_do_not_lock_the_account_page(world: World) -> None
 
 
 def test_a_new_password_ends_tokens_that_are_not_ticked(world: World) -> None:
-    """The form lists the account's valid tokens. Tokens of other accounts can't be ticked."""
+    """The form lists the account's valid tokens. Unknown IDs are ignored."""
     ann = world.add("ann")
     kept, ended = (token(world, ann, {May.READ}) for _ in range(2))
     visitor = logged_in(world, "ann")
@@ -78,7 +78,7 @@ def test_a_new_password_ends_tokens_that_are_not_ticked(world: World) -> None:
 
 
 def test_other_sessions_are_ended(world: World) -> None:
-    """Sessions are listed by browser. The current one has no button."""
+    """Sessions are listed by browser. The current one has no button to end it."""
     world.add("ann")
     here, there = logged_in(world, "ann"), logged_in(world, "ann")
     text = here.get("/account").text
@@ -91,7 +91,7 @@ def test_other_sessions_are_ended(world: World) -> None:
 
 
 def test_a_token_is_shown_once(world: World) -> None:
-    """The token is only in the response that creates it. Later pages show its beginning."""
+    """Only the response that creates a token contains it. Later pages show just its beginning."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     answer = visitor.post(
@@ -112,7 +112,7 @@ def test_a_token_is_shown_once(world: World) -> None:
 
 
 def test_an_invalid_token_is_refused_with_the_reason(world: World) -> None:
-    """A missing name and a wrong password are examples. Users aren't offered the scope of operators."""
+    """The page reports a missing name or a wrong password. Users aren't offered the operators' scope."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     for fields, why in (
@@ -126,7 +126,7 @@ def test_an_invalid_token_is_refused_with_the_reason(world: World) -> None:
 
 
 def test_a_refused_form_keeps_what_was_typed(world: World) -> None:
-    """All but the password. Only the password is called wrong."""
+    """The form keeps everything but the password. The error mentions only the password."""
     ann = world.add("ann")
     keep = [world.accounts.tokens.create(ann, name=name, scopes={May.READ}, days=7)[1].id for name in "ab"]
     visitor = logged_in(world, "ann")
@@ -142,7 +142,7 @@ def test_a_refused_form_keeps_what_was_typed(world: World) -> None:
 
 
 def test_an_account_is_deleted(world: World) -> None:
-    """Deletion requires the password. The page names the pseudonym, and the session's cookie is removed."""
+    """Deletion requires the password. The page shows the pseudonym, and the session's cookie is removed."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     assert visitor.post("/account/delete", data={"password": "wrong"}).status_code == 422

@@ -38,7 +38,7 @@ def test_tokens_are_created_listed_and_revoked(world: World) -> None:
 
 
 def test_a_session_needs_the_password_to_create_a_token(world: World) -> None:
-    """This protects unattended browsers. Wrong passwords are limited here too."""
+    """The password protects unattended browsers. Wrong passwords are limited here too."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     right = WANTED | {"password": PASSWORD}
@@ -49,9 +49,9 @@ def test_a_session_needs_the_password_to_create_a_token(world: World) -> None:
 
 
 def test_a_program_can_make_few_changes_per_hour(world: World) -> None:
-    """Requests of all tokens of an account count together; reading is not limited, nor are sessions.
+    """Changes with any of an account's tokens count together. Reading isn't limited.
 
-    So the owner can still revoke a stolen token.
+    Each session has its own limit, so the owner can still revoke a stolen token.
     """
     ann = world.add("ann")
     one, other = (program(world, token(world, ann, {Scope.READ, Scope.TOKENS})) for _ in range(2))
@@ -74,7 +74,7 @@ def test_a_program_can_make_few_changes_per_hour(world: World) -> None:
 
 
 def test_a_token_can_revoke_only_itself(world: World) -> None:
-    """Programs log out this way."""
+    """Programs use this to log out."""
     ann = world.add("ann")
     secrets = [token(world, ann, {Scope.READ}) for _ in range(2)]
     ids = [program(world, secret).get("/api/v1/account").json()["token"]["id"] for secret in secrets]
@@ -118,7 +118,7 @@ def test_an_invalid_token_is_a_problem(world: World, wanted: object) -> None:
 def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, header: str) -> None:
     """If a request has a token, only the token counts.
 
-    The session's cookie is ignored, so such a request isn't checked for other sites as its source.
+    The session's cookie is ignored, so the request may come from another site.
     """
     world.add("ann")
     visitor = logged_in(world, "ann")
@@ -133,7 +133,7 @@ def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, header: st
 
 
 def test_a_missing_scope_and_an_expired_token_differ(world: World) -> None:
-    """The responses are 403 and 401."""
+    """A missing scope gets a 403, and an expired token a 401."""
     ann = world.add("ann")
     visitor = program(world, token(world, ann, {Scope.SUBMIT}))
     answer = visitor.get("/api/v1/account/tokens")

@@ -27,7 +27,7 @@ MAX_BYTES = 120_000
 
 @pytest.fixture(scope="module")
 def analyses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Yield a store with three analysed games. House bots have analysed ``three-0-0`` too."""
+    """Yield a store with three analysed games. The analysis of ``three-0-0`` has the house bots' choices."""
     with closing(World.at(tmp_path_factory.mktemp("analyses"))) as world:
         world.filled(fill_games)
         for game in ("faulty-0-0", "dummy-0-0"):
@@ -38,7 +38,7 @@ def analyses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def visitor(analyses: Store) -> TestClient:
-    """Return a client of its site."""
+    """Return a client of the site with the analyses."""
     return TestClient(site_of(analyses))
 
 
@@ -54,7 +54,7 @@ def test_a_game_without_an_analysis_says_how_to_get_one(client: TestClient) -> N
 
 
 def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClient) -> None:
-    """It has graphs with a line per seat, the turning points and the costliest decisions."""
+    """The page has graphs with a line per seat, the turning points and the costliest decisions."""
     analysis = present(analyses.analyses.find("faulty-0-0"))
     data = visitor.get("/api/v1/games/faulty-0-0/analysis")
     assert data.json() == json.loads(msgspec.json.encode(analysis))
@@ -87,9 +87,9 @@ def test_every_link_of_an_analysis_works(visitor: TestClient) -> None:
 def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
     analyses: Store, visitor: TestClient
 ) -> None:
-    """They are in order, each with its options.
+    """The decisions are in order, each with its options.
 
-    An unknown seat or a missing analysis gives 404.
+    An unknown seat or a game without an analysis gets a 404.
     """
     analysis = present(analyses.analyses.find("three-0-0"))
     for seat in range(3):
@@ -113,9 +113,9 @@ def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
 def test_a_bots_page_lists_its_costliest_decisions(
     analyses: Store, visitor: TestClient, client: TestClient
 ) -> None:
-    """They link to the moments, and the page says what they have in common.
+    """The decisions link to their moments, and the page says what they have in common.
 
-    Without analyses the section is missing.
+    Without analyses, the section is missing.
     """
     assert 'id="mistakes"' not in client.get("/bots/random").text
     found = analyses.analyses.costly("random", 1)

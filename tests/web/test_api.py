@@ -38,7 +38,7 @@ def pages(client: TestClient, url: str | None, plural: str) -> Iterator[list[dic
 
 
 def test_the_description_covers_only_the_api(client: TestClient) -> None:
-    """It is OpenAPI 3.1 without the pages, and every part of it has a description."""
+    """The document is OpenAPI 3.1, omits the site's pages, and describes every part of the API."""
     answer = client.get("/api/v1/openapi.json")
     assert answer.json() == description()
     assert description()["openapi"].startswith("3.1.")
@@ -47,7 +47,7 @@ def test_the_description_covers_only_the_api(client: TestClient) -> None:
 
 
 def test_errors_are_problems_in_the_description_too() -> None:
-    """They share one schema and one media type. Routes that require an account can return 401."""
+    """Errors share one schema and one media type. Routes that require an account can return 401."""
     for path in description()["paths"].values():
         for operation in path.values():
             said = operation["responses"]
@@ -116,7 +116,7 @@ def test_games_come_in_pages(client: TestClient, store: Store) -> None:
 
 
 def test_a_game_is_returned_without_its_moves(client: TestClient, store: Store) -> None:
-    """It has the address of its replay, which has the moves."""
+    """The response has the address of the game's replay, which contains the moves."""
     told = client.get("/api/v1/games/faulty-0-0").json()
     found = store.games.find("faulty-0-0")
     assert found is not None
@@ -127,7 +127,7 @@ def test_a_game_is_returned_without_its_moves(client: TestClient, store: Store) 
 
 
 def test_submissions_come_in_pages(world: World) -> None:
-    """Users get their own submissions, on request only those of one bot."""
+    """Users get their own submissions and, on request, only those of one bot."""
     ann, ben = world.add("ann"), world.add("ben")
     for number in range(5):
         world.store.submissions.add(new(f"a{number}", f"bot-{number % 2}", ann.name, ann.id), PLENTY)
@@ -154,7 +154,7 @@ def test_a_body_that_is_not_json_is_refused(world: World) -> None:
 
 
 def test_an_address_lists_all_of_its_methods(client: TestClient) -> None:
-    """They may belong to several routes. Event streams don't support HEAD."""
+    """The methods may belong to several routes. Event streams don't support HEAD."""
     site = {"Origin": "http://testserver"}
     for path, methods in (
         ("/", "GET, HEAD"),

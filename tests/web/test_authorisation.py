@@ -47,7 +47,7 @@ EVERY_THIRD: Final = ("operator", "bad token", "expired")
 LOGGED_IN: Final = dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 200)
 """Callers without a session are redirected to the login."""
 INCOMPLETE: Final = dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 422)
-"""Then the form is refused, since it is empty."""
+"""With a session, the form is refused because it is empty."""
 ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
 """The owner is redirected to the account page. Others with a session get 404."""
 NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
@@ -66,7 +66,7 @@ OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403
 def known(status: int, **others: int) -> dict[str, int]:
     """Return a row: 401 without an account, ``others`` for these callers, and ``status`` for the rest.
 
-    In names of callers, ``_`` stands for a space.
+    In the callers' names, ``_`` stands for a space.
     """
     told = {caller.replace("_", " "): other for caller, other in others.items()}
     return dict.fromkeys(CALLERS, status) | NOBODY | told
@@ -80,7 +80,7 @@ TOKENS: Final = {"reader": 403, "sender": 403}
 OWNER_ALONE: Final = {"reader": 403, "other": 403, "other_token": 403, "operator": 403, "operator_token": 403}
 """Bots are public, so other accounts get 403 and not 404."""
 SENDS_ALONE: Final = {"reader": 403, "other": 404, "other_token": 404, "operator": 404, "operator_token": 404}
-"""Only the owner may change it, with the scope submit."""
+"""Only the owner may make the change, which requires the scope submit."""
 MATRIX: Final = {
     ("GET", "/"): ALL_HANDS,
     ("GET", "/leaderboard"): ALL_HANDS,
@@ -238,7 +238,7 @@ FORMS: Final = {
 
 @dataclass(frozen=True)
 class Scene:
-    """A caller, and the IDs of the user's things that the caller requests."""
+    """A caller, and the IDs of the user's resources that the caller requests."""
 
     visitor: TestClient
     numbers: dict[str, int]
@@ -344,7 +344,7 @@ def routes(world: World) -> Iterator[tuple[str, str]]:
 
 
 def test_the_matrix_is_complete(world: World) -> None:
-    """It contains every route, and nothing else."""
+    """The matrix contains every route, and nothing else."""
     assert set(routes(world)) == MATRIX.keys()
 
 

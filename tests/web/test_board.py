@@ -37,7 +37,7 @@ def _query(players: int | None) -> str:
 def test_page_and_api_show_the_numbers_of_the_store(
     client: TestClient, store: Store, players: int | None
 ) -> None:
-    """This covers every column of every row in every list."""
+    """Every column of every row is the same, in every list."""
     standings = store.ratings.standings(players or 0)
     answer = client.get(f"/api/v1/leaderboard{_query(players)}")
     assert answer.headers["content-type"] == "application/json"
@@ -80,7 +80,7 @@ def test_page_and_api_show_the_numbers_of_the_store(
 
 @pytest.mark.parametrize("players", LISTS)
 def test_the_csv_has_the_data_of_the_api(client: TestClient, players: int | None) -> None:
-    """It has the same columns, and no number is rounded."""
+    """The CSV has the same columns, and no number is rounded."""
     answer = client.get(f"/leaderboard.csv{_query(players)}")
     assert answer.headers["content-type"].startswith("text/csv")
     assert answer.headers["content-disposition"] == 'attachment; filename="leaderboard.csv"'
@@ -102,7 +102,7 @@ def test_the_csv_has_the_data_of_the_api(client: TestClient, players: int | None
 
 
 def test_the_current_list_is_marked_in_the_tabs(client: TestClient) -> None:
-    """No other list is marked."""
+    """No other tab is marked. The navigation marks the whole leaderboard."""
     for players, expected in ((None, "/leaderboard"), (4, "/leaderboard?players=4")):
         page = Page(client.get(f"/leaderboard{_query(players)}").text)
         current = [
@@ -138,7 +138,7 @@ def test_every_bar_lies_on_the_axis(client: TestClient, path: str) -> None:
 
 
 def test_ratings_below_zero_have_a_minus_sign_on_the_axis() -> None:
-    """All other numbers have the same sign."""
+    """The sign is the typographic one, as in all other numbers."""
     macros = ENVIRONMENT.get_template("_board.html").make_module()
     head = macros.scale_head(Scale(low=-10, high=20))  # type: ignore[attr-defined] # made from the macros
     assert re.findall(r"<text[^>]*>([^<]*)</text>", head) == ["\N{MINUS SIGN}10", "0", "10", "20"]
@@ -146,14 +146,14 @@ def test_ratings_below_zero_have_a_minus_sign_on_the_axis() -> None:
 
 @pytest.fixture
 def visitor(world: World) -> TestClient:
-    """Return a browser on an arena with two bots that have played and one that hasn't."""
+    """Return a browser for an arena with two bots that have played and one that hasn't."""
     versions = add_bots(world.store, [("winner-1", "ann"), ("loser-1", "ben"), ("new-1", "cyd")])
     play_matches(world.store, [versions[:2]] * 1, Rules(players=2), name="two")
     return browser(world)
 
 
 def test_a_badge_says_what_the_leaderboard_says(visitor: TestClient) -> None:
-    """It shows rank and rating, and has them as text for screen readers."""
+    """A badge shows the rank and the rating, and has them as text for screen readers."""
     for row in visitor.get("/api/v1/leaderboard").json()["rows"][:2]:
         answer = visitor.get(f"/bots/{row['bot']}/badge.svg")
         assert answer.headers["content-type"] == "image/svg+xml"
@@ -167,14 +167,14 @@ def test_a_badge_says_what_the_leaderboard_says(visitor: TestClient) -> None:
 
 
 def test_a_badge_without_a_rank_says_why(world: World, visitor: TestClient) -> None:
-    """The bot has no rated games yet, or is off the ladder."""
+    """The reason is that the bot has no rated games yet, or is off the ladder."""
     assert "new-1 on Kaiten: no rated games yet" in visitor.get("/bots/new-1/badge.svg").text
     world.store.bot_states.retire("loser-1", START)
     assert "loser-1 on Kaiten: retired" in visitor.get("/bots/loser-1/badge.svg").text
 
 
 def test_other_sites_may_embed_and_cache_a_badge(visitor: TestClient) -> None:
-    """It doesn't depend on cookies, and its policy allows no scripts."""
+    """The badge doesn't depend on cookies, and its Content Security Policy allows no scripts."""
     answer = visitor.get("/bots/winner-1/badge.svg")
     assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
     assert answer.headers["cache-control"] == "public, max-age=300"
@@ -211,7 +211,7 @@ def test_shares_count_games_of_both_bots(world: World) -> None:
 
 
 def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: World) -> None:
-    """99.75 percent isn't shown as 100.
+    """A share of 99.75% isn't shown as 100.
 
     Pairs with fewer than ten games have no colour, as the legend says.
     """
@@ -229,7 +229,7 @@ def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: Worl
 
 
 def test_an_empty_arena_says_so(world: World) -> None:
-    """The page has no table."""
+    """The page has a sentence instead of a table."""
     add_bots(world.store, [("alone", "ann")])
     answer = browser(world).get("/leaderboard/versus")
     assert "No two bots have met yet" in answer.text
@@ -241,7 +241,7 @@ DATA = f"/api/v1{PAGE}"
 
 
 def test_page_and_data_have_the_same_numbers(world: World) -> None:
-    """They have a table per number of players, and one for parts of all games."""
+    """There is a table per number of players, and one for consecutive parts of all games."""
     versions = add_bots(world.store, [("one", "ann"), ("two", "ben"), ("three", "cyd")])
     claim = claimed(world.store, versions[:2], deals=4)
     assert world.store.results.record(finished(claim, [(1, 2), (1, 2), (2, 1), (1, 1)]))

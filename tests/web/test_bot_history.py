@@ -1,4 +1,4 @@
-"""A bot's past on its page and in the API: curve, opponents, games, cards, faults and queue."""
+"""A bot's history on its page and in the API: curve, opponents, games, cards, faults and queue."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ BY_OPERATOR = NewAuditEntry(at=START, who="terminal:test", what="ladder")
 
 @pytest.fixture
 def stable(world: World) -> Stable:
-    """Add ann's bot ``mine`` with three versions, and others. Some of them have played more games."""
+    """Add ann's bot ``mine`` with three versions, other bots, and six matches between them."""
     return world.filled(_fill)
 
 
@@ -68,7 +68,7 @@ def version(number: int, games: int) -> VersionCurve:
 
 
 def test_a_curve_has_few_points() -> None:
-    """It has all versions from start to end, next to each other and within the drawing."""
+    """The curve has all versions from start to end, side by side and within the drawing."""
     curve = present(draw([version(number, 120 * (number % 3)) for number in range(1, 21)]))
     assert curve.games == sum(120 * (number % 3) for number in range(1, 21))
     paths = [[tuple(map(float, at.split())) for at in line.mean[1:].split("L")] for line in curve.lines]
@@ -86,7 +86,7 @@ def test_a_curve_has_few_points() -> None:
 
 
 def test_labels_of_versions_do_not_overlap() -> None:
-    """All versions are marked, but only as many are labelled as can be read."""
+    """All versions are marked, but labels that would overlap are left out."""
     curve = present(draw([version(number, 1) for number in range(1, 3)] + [version(3, 98)]))
     assert [(mark.at, mark.value) for mark in curve.versions] == [(0, 1), (10, None), (20, None)]
     assert [mark.value for mark in curve.counts] == [20, 40, 60, 80, 100]
@@ -176,7 +176,7 @@ def test_opponents_come_in_pages(
 
 
 def test_games_with_a_disqualified_bot_do_not_count(world: World, visitor: TestClient) -> None:
-    """They count neither for that bot nor for its opponents."""
+    """Such games count neither for that bot nor for its opponents."""
     disqualify(world.store, "other", "why")
     told = visitor.get("/api/v1/bots/mine/opponents").json()["opponents"]
     assert "other" not in {each["bot"] for each in told}
@@ -216,7 +216,7 @@ def test_cards_are_compared_with_all_bots(visitor: TestClient) -> None:
 
 
 def test_a_single_game_is_not_counted(world: World) -> None:
-    """The pages of a bot with one game call it the last game."""
+    """The pages of a bot with one game say "last game" instead of "last 1 games"."""
     play_logged(world.store, tuple(add_bots(world.store, [("first", "house"), ("second", "house")])))
     for page in ("/bots/first", "/bots/first/picks"):
         text = browser(world).get(page).text
@@ -225,7 +225,7 @@ def test_a_single_game_is_not_counted(world: World) -> None:
 
 
 def test_faults_link_to_their_decisions(world: World, visitor: TestClient) -> None:
-    """Games with faults are listed from the newest, with a link to each decision with a fault."""
+    """Games with faults are listed newest first, with a link to each decision with a fault."""
     page = page_of(visitor)
     rows = tables(page)["faults"][1:]
     games = world.store.histories.records("mine", 10, faulty=True)
@@ -239,7 +239,7 @@ def test_faults_link_to_their_decisions(world: World, visitor: TestClient) -> No
 
 
 def test_the_queue_is_shown(world: World, stable: Stable, visitor: TestClient) -> None:
-    """The page says how many of the bot's matches wait, or that none does."""
+    """The page says how many of the bot's matches are waiting, or that none are."""
     assert "This bot has no matches in the queue" in visitor.get(MINE).text
     add_matches(world.store, "q1", stable.house)
     add_matches(world.store, "q2", (stable.versions[2], stable.other))

@@ -90,7 +90,7 @@ def test_each_own_bot_is_listed_with_its_state(world: World, ann: KnownAccount) 
 
 
 def test_a_benched_bot_plays_again_with_one_click(world: World, ann: KnownAccount) -> None:
-    """The notice in the header disappears too."""
+    """A button reactivates the bot. The notice in the header disappears too."""
     active(world, ann, "a1", "sits")
     bench(world.store, "sits", WHY)
     visitor = logged_in(world, ann.name)
@@ -102,7 +102,7 @@ def test_a_benched_bot_plays_again_with_one_click(world: World, ann: KnownAccoun
 
 
 def test_an_owner_can_not_change_a_disqualified_bot(world: World, ann: KnownAccount) -> None:
-    """The page has no button, and no link to submit a version."""
+    """The page has no button to reactivate it, and no link to submit a version."""
     active(world, ann, "a1", "gone")
     disqualify(world.store, "gone", "it cheated")
     text = read(logged_in(world, ann.name))
@@ -112,7 +112,7 @@ def test_an_owner_can_not_change_a_disqualified_bot(world: World, ann: KnownAcco
 
 
 def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_path: Path) -> None:
-    """Without a session it costs no query."""
+    """The read uses an index on bots. Without a session, there is no query."""
     for visitor in (browser(world), logged_in(world, ann.name)):
         with statements() as sent:
             assert visitor.get("/login").status_code == 200
@@ -127,7 +127,7 @@ def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_
 def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> None:
     """The case of the author's name doesn't matter.
 
-    Bots are listed with state and rank, and versions from the newest.
+    Bots are listed with state and rank, and versions newest first.
     """
     world.filled(fill_stable)
     client = browser(world)
@@ -144,7 +144,7 @@ def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> 
 
 
 def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:
-    """This includes the rank and initial rating of a bot without games."""
+    """The figures include the rank and the initial rating of a bot without games."""
     _, *others = add_bots(world.store, [("fresh", "ann"), ("eel", "bo"), ("tuna", "cy")])
     play_matches(world.store, [others], Rules(players=2), name="two")
     client = browser(world)
@@ -166,7 +166,7 @@ def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:
 
 @pytest.mark.parametrize("author", ["a/b", "x y", "<i>", "50%", "Ümlaut"])
 def test_an_author_may_have_any_name(world: World, author: str) -> None:
-    """Operators may add bots of any author. The link on the bot's page leads to the author's page."""
+    """Operators may add bots by any author. The link on the bot's page leads to the author's page."""
     add_bots(world.store, [("odd", author)])
     client = browser(world)
     (link,) = [link for link in Page(client.get("/bots/odd").text).links if link.startswith("/authors/")]
@@ -189,7 +189,7 @@ def test_many_bots_come_in_pages(world: World) -> None:
 
 
 def test_a_comparison_without_bots_is_a_form(client: TestClient) -> None:
-    """It suggests the leading bots."""
+    """The form suggests the leading bots."""
     text = client.get("/compare").text
     assert text.count('name="bots"') == 4
     assert '<option value="greedy">' in text
@@ -206,7 +206,7 @@ def test_a_comparison_without_bots_is_a_form(client: TestClient) -> None:
     ],
 )
 def test_compared_bots_come_in_fields_or_in_a_list(client: TestClient, query: str) -> None:
-    """Each bot is compared once, and its name stays in the form."""
+    """Each bot is compared once, and its name remains in the form."""
     text = client.get(f"/compare?{query}").text
     assert re.findall(r'name="bots" value="([^"]*)"', text) == ["greedy", "random", "", ""]
     page = Page(text)
@@ -221,7 +221,7 @@ def test_compared_bots_come_in_fields_or_in_a_list(client: TestClient, query: st
 
 
 def test_figures_are_those_of_the_leaderboard(client: TestClient) -> None:
-    """The shares of common games add up to one."""
+    """Rank and games agree. The shares of two bots' common games add up to 100%."""
     rows = {row["bot"]: row for row in client.get("/api/v1/leaderboard").json()["rows"]}
     figures, met, _ = Page(client.get("/compare?bots=greedy,random").text).tables
     for row in figures[1:]:

@@ -23,7 +23,7 @@ MINE = "/bots/mine"
 
 
 def test_a_bot_is_found_in_any_case(world: World) -> None:
-    """Its page and its games have one address, with the bot's own spelling."""
+    """Its page redirects to the bot's own spelling. The list of games accepts any spelling."""
     visitor = browser(world)
     moved = visitor.get("/bots/MINE?players=3", follow_redirects=False)
     assert (moved.status_code, moved.headers["location"]) == (307, f"{MINE}?players=3")
@@ -61,7 +61,7 @@ def tables(page: Page) -> dict[str, list[list[str]]]:
 
 
 def test_a_bots_page_is_public(world: World) -> None:
-    """Visitors see author, ratings of the active version, versions and games."""
+    """Visitors see the active version's ratings, all versions with their images and hashes, and the games."""
     world.store.bot_states.play_version("mine", 2, START)
     page = Page(browser(world).get(MINE).text)
     told = tables(page)
@@ -152,7 +152,7 @@ def test_notes_are_for_the_owner_and_operators(world: World, name: str | None, *
 
 
 def test_only_its_owner_finds_forms(world: World) -> None:
-    """tests/web/test_authorisation.py sends the forms of others."""
+    """``test_authorisation.py`` checks that others can't send them."""
     for visitor in (browser(world), logged_in(world, "ben"), logged_in(world, "oper")):
         assert forms(Page(visitor.get(MINE).text)) == []
 
@@ -172,7 +172,7 @@ def test_the_owner_chooses_the_version_that_plays(world: World) -> None:
 
 
 def test_a_version_that_can_not_play_says_why(world: World) -> None:
-    """A version without an image, or an unknown one, is refused, and the active one stays."""
+    """A version without an image, or an unknown one, is refused, and the active one doesn't change."""
     kept = {version.source for version in world.store.bots.versions("mine") if version.number != 1}
     world.store.bots.record_missing_images(kept | {"sha256:" + "0" * 64}, START)
     visitor = logged_in(world, "ann")
@@ -187,7 +187,7 @@ def test_a_version_that_can_not_play_says_why(world: World) -> None:
 
 
 def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
-    """It leaves the leaderboard and comes back, and its page says so."""
+    """The bot leaves the leaderboard and comes back, and its page says so."""
     visitor = logged_in(world, "ann")
     answer = visitor.post(f"{MINE}/state", data={"state": "retired"})
     assert answer.headers["location"] == f"{MINE}?done=retired#main"
@@ -201,7 +201,7 @@ def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
 
 
 def test_a_benched_bot_says_why_and_how_it_comes_back(world: World) -> None:
-    """Its page and the leaderboard show that it is benched; its owner reactivates it."""
+    """The bot's page and the leaderboard show that it is benched. Its owner can reactivate it."""
     bench(world.store, "mine", "it <b>failed</b>\N{RIGHT-TO-LEFT OVERRIDE}")
     for text in (browser(world).get(MINE).text, logged_in(world, "ann").get(MINE).text):
         assert "<b>Benched</b>" in text
@@ -252,7 +252,7 @@ def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable
 
 
 def test_the_form_offers_few_of_many_opponents(world: World) -> None:
-    """It offers the leaders, and bots whose names contain the typed text, even without scripts."""
+    """The form offers the leaders, and bots whose names contain the typed text, even without scripts."""
     add_bots(world.store, [(f"crowd-{number:03}", "someone") for number in range(140, 200)])
     visitor = logged_in(world, "ann")
     offered = opponents_of(Page(visitor.get(MINE).text))
@@ -289,7 +289,7 @@ def test_a_challenge_that_is_refused_keeps_what_was_typed(
 
 
 def test_challenges_have_a_quota_and_need_a_sandbox(world: World) -> None:
-    """The form shows the quota or the host's missing control as the reason, without operators' details."""
+    """The form gives the quota, or the lack of a control, as the reason, without details for operators."""
     visitor = logged_in(world, "ann")
     wanted = {"opponent": "greedy", "deals": "1"}
     for _ in range(3):

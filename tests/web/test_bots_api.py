@@ -25,7 +25,7 @@ def bot(world: World, name: str = "mine") -> KnownBot:
 
 
 def test_bots_are_public(world: World, stable: Stable) -> None:
-    """They are listed in pages by name, with the reason if a bot is benched."""
+    """Bots are listed in pages by name, with the reason if a bot is benched."""
     add_bots(world.store, [("<b>bold & co</b>", "eve")])
     bench(world.store, "other", "it was gone 5 times")
     visitor = browser(world)
@@ -63,7 +63,7 @@ def test_bots_are_public(world: World, stable: Stable) -> None:
 
 
 def test_versions_are_public(world: World, stable: Stable) -> None:
-    """They have their origin, whether they can play, and results in every list."""
+    """Versions are listed with their origin, whether they can play, and their results in every list."""
     assert stable.versions
     world.store.bot_states.play_version("mine", 2, START)
     known = world.store.bots.versions("mine")
@@ -94,7 +94,7 @@ def test_versions_are_public(world: World, stable: Stable) -> None:
 
 
 def test_a_house_bot_has_no_file(world: World, stable: Stable) -> None:
-    """It has only an image."""
+    """Its version has only an image."""
     assert stable.house
     (told,) = browser(world).get("/api/v1/bots/greedy/versions").json()["versions"]
     assert (told["sha256"], told["size"], told["note"]) == (None, None, None)
@@ -123,7 +123,7 @@ def test_notes_are_for_the_owner_and_operators(world: World, stable: Stable) -> 
 
 
 def test_owners_list_their_own_bots(world: World, stable: Stable) -> None:
-    """The list has the bots of the account, and no others."""
+    """The list contains only the account's bots."""
     add_bots(world.store, [("handmade", "ann")])
     answer = owner(world, stable.ann).get("/api/v1/account/bots").json()
     assert answer == {"bots": [browser(world).get(MINE).json()], "next": None}
@@ -135,7 +135,7 @@ def test_owners_list_their_own_bots(world: World, stable: Stable) -> None:
 
 
 def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
-    """They change the version, retire the bot and reactivate it. Each response has the bot's new state."""
+    """Owners can choose the version, and retire and reactivate the bot. Each response has its new state."""
     client = owner(world, stable.ann)
     wanted: list[tuple[dict[str, object], tuple[str, int]]] = [
         ({"version": 1}, ("active", 1)),
@@ -179,7 +179,7 @@ def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
     ],
 )
 def test_an_invalid_change_is_refused(world: World, stable: Stable, change: object) -> None:
-    """The bot stays unchanged, and the problem says what is wrong."""
+    """The bot remains unchanged, and the problem says what to do."""
     before = bot(world)
     answer = owner(world, stable.ann).patch(MINE, json=change)
     assert answer.status_code == 422, answer.text
@@ -232,7 +232,7 @@ def test_a_refused_change_changes_nothing(  # noqa: PLR0913, PLR0917 - columns o
 
 
 def test_games_are_listed_by_bot_and_version(world: World, stable: Stable) -> None:
-    """Games are listed from the newest. The next page keeps the filters.
+    """Games are listed newest first. The next page keeps the filters.
 
     A version requires a bot.
     """
