@@ -33,12 +33,12 @@ RATED_GAMES: st.SearchStrategy[tuple[list[Rating], list[int]]] = st.integers(2, 
 
 
 def places_of(results: Sequence[float]) -> tuple[int, ...]:
-    """Return the places of these results, of which the highest is the first."""
+    """Return the places of these results, the highest of which is first."""
     return tuple(1 + sum(other > own for other in results) for own in results)
 
 
 def unchanged(versions: Sequence[int], ratings: Sequence[Rating], places: Sequence[int]) -> PredictedGame:
-    """Return a game that changed no rating."""
+    """Return a game that changed no ratings."""
     known = tuple(ratings)
     return PredictedGame(
         versions=tuple(versions), ratings=known, rated=known, places=tuple(places), ended=START
@@ -52,7 +52,7 @@ class Played:
     states: tuple[State, ...]  # from the deal to the end
     record: GameRecord
     places: tuple[int, ...]  # by which the game is rated
-    taken_over: tuple[bool, ...]  # per seat, whether the stand-in played it to the end
+    taken_over: tuple[bool, ...]  # by seat: whether the stand-in took it over
 
     def __repr__(self) -> str:
         return f"<{self.rules}, seed {self.record.seed}, taken over {self.taken_over}>"
@@ -68,7 +68,7 @@ class Played:
 
 
 def played(rules: Rules, seed: bytes, *, faults: float = 0) -> Played:
-    """Play a game in which everything random follows from the seed.
+    """Play a random game that is determined by the seed.
 
     ``faults`` is the share of faulty decisions.
     """

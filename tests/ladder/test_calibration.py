@@ -45,7 +45,7 @@ def honest() -> tuple[list[PredictedGame], Calibration]:
 
 
 def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibration]) -> None:
-    """In every group favourites finish ahead about as often as predicted."""
+    """In every group, favourites finish ahead about as often as predicted."""
     _, found = honest
     assert [table.players for table in found.tables] == [2, 3, 4, 5]
     for table in found.tables:
@@ -63,9 +63,9 @@ def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibrati
 
 
 def test_fair_ratings_stay_in_their_intervals(honest: tuple[list[PredictedGame], Calibration]) -> None:
-    """About 95% of ratings move within the intervals that their deviations give.
+    """About 95% of ratings move within the intervals given by their deviations.
 
-    Ten periods have equal size.
+    The ten periods have equal size.
     """
     games, found = honest
     assert [span.games for span in found.spans] == [300] * 10
@@ -97,7 +97,7 @@ def test_wrong_noise_is_detected() -> None:
 
 
 def test_level_finishes_count_half() -> None:
-    """A tie of two bots is half a success for the favourite, and has no log-loss."""
+    """A tie of two bots counts as half a success for the favourite, without a log-loss."""
     found = calibrate([unchanged((1, 2), (Rating(30.0, 1.0), Rating(20.0, 1.0)), (1, 1))])
     (table,) = found.tables
     assert table.observed == 0.5

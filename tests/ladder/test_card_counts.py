@@ -1,4 +1,4 @@
-"""Tests of the counts of cards in games, and of the points that cards earned."""
+"""Tests of the counts of cards in games, and of the points that each card earned."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ from tests.soak import many
 
 
 def decided(game: Played) -> Iterator[tuple[int, int, list[Card], tuple[Card, ...]]]:
-    """Yield seat, turn, hand and choice of each decision of a bot, from the deals and the cards placed."""
+    """Yield seat, turn, hand and choice of each decision of a bot, from the deals and the placed cards."""
     end, size = game.states[-1], game.rules.hand_size
     for number, dealt in enumerate(deals(game.rules, end.deck)):
         hands = [list(hand) for hand in dealt]
@@ -61,7 +61,7 @@ def decided(game: Played) -> Iterator[tuple[int, int, list[Card], tuple[Card, ..
 
 @given(games())
 def test_counts_follow_from_decisions(game: Played) -> None:
-    """The expected counts come from hands passed on by the test itself, without the rules' states."""
+    """Expected counts come from hands that the test itself passes on, without the rules' states."""
     counted: defaultdict[tuple[Card, int], Counter[str]] = defaultdict(Counter)
     of_seats: Counter[tuple[str, int, Card, int]] = Counter()
     for seat, turn, hand, choice in decided(game):
@@ -91,7 +91,7 @@ def test_counts_follow_from_decisions(game: Played) -> None:
 
 @given(games())
 def test_counts_agree_with_each_other(game: Played) -> None:
-    """No more are taken than seen, the turns add up to the total, and every chosen card is counted."""
+    """Cards aren't taken more often than seen, turns add up to totals, and all choices are counted."""
     tally = game.tally()
     sums: defaultdict[Card, list[int]] = defaultdict(lambda: [0] * 6)
     for (_, card, turn), count in tally.counts.items():
@@ -110,7 +110,7 @@ def test_counts_agree_with_each_other(game: Played) -> None:
 
 @given(st.sampled_from([2, 3, 4, 5]), st.binary(min_size=16, max_size=16))
 def test_points_are_those_of_the_cards_that_were_decided_on(players: int, seed: bytes) -> None:
-    """The points of a round's last cards are left out, because they are played without a decision."""
+    """The points of a round's last cards, which are played without a decision, are left out."""
     game = played(Rules(players=players), seed)
     shares = [earned(game.states[-1], seat) for seat in range(players)]
     decisions = {(turn.round, turn.turn) for turn in game.states[-1].turns if turn.turn < game.rules.turns}
@@ -123,7 +123,7 @@ def test_points_are_those_of_the_cards_that_were_decided_on(players: int, seed: 
 @settings(max_examples=many(10, 100))
 @given(st.lists(games(), max_size=5), st.randoms(use_true_random=False))
 def test_the_order_of_games_makes_no_difference(drawn: list[Played], dice: Random) -> None:
-    """The grouping in which tallies are added makes no difference either."""
+    """Tallies can be added in any order and grouping."""
     tallies = [game.tally() for game in drawn]
     total = merged(tallies)
     shuffled = dice.sample(tallies, len(tallies))
@@ -147,7 +147,7 @@ def test_moves_of_the_stand_in_are_not_counted(game: Played) -> None:
 
 
 def test_a_seat_that_was_taken_over_is_left_out() -> None:
-    """Its earlier decisions are left out too. The others' decisions are counted."""
+    """Even earlier decisions of that seat are left out. Other seats' decisions are counted."""
     game = played(Rules(players=3), bytes(16))
     lost = count_game(game.states, game.record.steps, (3, 1, 2), (True, False, False))
     others = [[None, *step[1:]] for step in game.record.steps]
@@ -168,12 +168,12 @@ def test_a_shared_win_is_shared() -> None:
 
 @given(games(dummy=True))
 def test_games_with_a_dummy_are_left_out(game: Played) -> None:
-    """In them a seat also places the dummy's cards."""
+    """In such games, a seat also places the dummy's cards."""
     assert game.tally() == nothing()
 
 
 def test_chopsticks_take_two_cards_in_one_decision() -> None:
-    """Two of a kind count as taken once and as two cards, and each card's points are counted."""
+    """Two of a kind count as one decision to take it and as two cards. Both earn points."""
     for number in range(200):
         game = played(Rules(players=2), number.to_bytes(16, "big"))
         pairs = [
@@ -194,7 +194,7 @@ PLAIN = [rules for rules in VARIANTS if not rules.dummy]
 
 
 def ended(mine: str, theirs: str = "", *, puddings: tuple[int, int] = (0, 0), gain: int = 0) -> State:
-    """Return the end of a game in which the first round placed one card per turn, and the others none."""
+    """Return the end of a game whose first round placed these cards, one per turn, and the others none."""
     rules = Rules(players=2, soy_sauce=True)
     tables = (cards(mine), cards(theirs))
     turns = tuple(
@@ -231,21 +231,21 @@ def ended(mine: str, theirs: str = "", *, puddings: tuple[int, int] = (0, 0), ga
     ],
 )
 def test_each_card_gets_its_share(mine: str, theirs: str, points: str) -> None:
-    """Nigiri and wasabi earn their own points, sets in the order of placing, and maki by icons."""
+    """Nigiri and wasabi earn their own points, sets in order of placement, and maki by icons."""
     shares = earned(ended(mine, theirs), 0)
     got = [Fraction(share, POINT) for turn in sorted(shares) for share in shares[turn]]
     assert got == [Fraction(text) for text in points.split()]
 
 
 def test_points_for_the_most_puddings_are_shared() -> None:
-    """Puddings of earlier rounds share the points. A loss for the fewest is assigned to no card."""
+    """Puddings of earlier rounds share them. Points lost for the fewest are assigned to no card."""
     end = ended("pu pu", "pu", puddings=(4, 1), gain=6)
     assert earned(end, 0) == {(1, 1): (POINT * 6 // 4,), (1, 2): (POINT * 6 // 4,)}
     assert earned(end, 1) == {(1, 1): (0,), (1, 2): ()}
 
 
 def test_an_unfinished_game_has_no_points() -> None:
-    """Asking for them is an error."""
+    """Asking for an unfinished game's points is an error."""
     rules = Rules(players=2)
     with pytest.raises(ValueError, match="not over"):
         earned(new_game(rules, shuffled_deck(rules, bytes(16))), 0)
@@ -253,7 +253,7 @@ def test_an_unfinished_game_has_no_points() -> None:
 
 @given(st.sampled_from(PLAIN), seeds)
 def test_all_points_are_assigned_and_no_more(rules: Rules, seed: bytes) -> None:
-    """The cards of a seat earned its total exactly, not counting the loss for the fewest puddings."""
+    """A seat's cards earned exactly its total, except for points lost for the fewest puddings."""
     *_, (end, _) = random_game(rules, seed)
     assert end.result is not None
     for seat in range(rules.players):
@@ -265,7 +265,7 @@ def test_all_points_are_assigned_and_no_more(rules: Rules, seed: bytes) -> None:
 
 
 def test_a_point_can_be_shared_by_every_number_of_icons() -> None:
-    """This includes the most icons that one player can have: those of the ten highest maki cards."""
+    """This includes a player's maximum, which is the icons of the ten highest maki cards."""
     icons = sorted([1] * 6 + [2] * 12 + [3] * 8)[-10:]
     assert all(POINT % number == 0 for number in range(1, sum(icons) + 1))
     assert Card.MAKI_3.label == "maki_3"

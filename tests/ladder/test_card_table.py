@@ -1,4 +1,4 @@
-"""Tests of card statistics as rates with intervals, and of a bot's habits."""
+"""Tests of card statistics: rates with intervals, and a bot's habits."""
 
 from dataclasses import fields
 from itertools import pairwise
@@ -37,7 +37,7 @@ TALLY = Tally(
 
 
 def test_rates_follow_from_counts() -> None:
-    """A line has the take rate, the win rates and their difference, the points per card and mean turns."""
+    """A line has take rate, win rates and their difference, points per card and mean turns."""
     table = table_of(TALLY, 2)
     assert (table.players, table.games, table.seats, table.decisions, table.win_rate) == (
         2,
@@ -60,7 +60,7 @@ def test_rates_follow_from_counts() -> None:
 
 
 def test_all_games_are_the_sum_over_table_sizes() -> None:
-    """Rates are computed from the sums, and not averaged over the numbers of players."""
+    """Rates for all games come from sums, and aren't means over the table sizes."""
     table = table_of(TALLY, None)
     assert (table.games, table.seats, table.decisions, table.win_rate) == (110, 230, 1100, 530 / 1100)
     assert table.cards[0].total.take_rate == 301 / 401
@@ -70,7 +70,7 @@ def test_all_games_are_the_sum_over_table_sizes() -> None:
     ("taken", "passed", "few"), [(FEW, FEW, False), (FEW - 1, FEW, True), (FEW, FEW - 1, True)]
 )
 def test_few_decisions_are_marked(taken: int, passed: int, *, few: bool) -> None:
-    """Either group can be too small, whatever the rates are."""
+    """The mark is set if either group is too small, whatever the rates are."""
     count = Count(seen=taken + passed, taken=taken, cards=taken, taken_squares=taken, passed_squares=passed)
     tally = Tally(games={}, counts={(2, Card.PUDDING, ALL_TURNS): count})
     (line,) = [line for line in table_of(tally, 2).cards if line.card == "pudding"]
@@ -78,7 +78,7 @@ def test_few_decisions_are_marked(taken: int, passed: int, *, few: bool) -> None
 
 
 def test_no_games_have_no_rates() -> None:
-    """The table then has the twelve kinds of the basic game."""
+    """Without games, the table has the twelve kinds of the basic game, without rates."""
     table = table_of(nothing(), 5)
     assert (len(table.cards), table.games, table.win_rate) == (12, 0, None)
     for line in table.cards:
@@ -116,7 +116,7 @@ def rate(won: int, games: int) -> WinRate:
 
 @st.composite
 def rates(draw: st.DrawFn) -> WinRate:
-    """Draw how often some seats decided, and how much of the win each had."""
+    """Draw how often each of some seats decided, and each seat's share of the win."""
     seats = draw(st.lists(st.tuples(st.integers(1, 27), st.integers(0, WIN)), min_size=1, max_size=30))
     found = win_rate(
         sum(times * won for times, won in seats),
@@ -167,7 +167,7 @@ def test_intervals_contain_their_value_and_stay_within_bounds(one: WinRate, othe
 
 
 def test_decisions_of_one_seat_count_as_one_game() -> None:
-    """Several seats with equally many decisions count as that many games."""
+    """Any number of decisions by one seat, equal for all seats, counts as one game per seat."""
     once, often = rate(1, 1), win_rate(10 * WIN, 10, 10 * 10)
     assert once == often
     several = win_rate(3 * 4 * WIN, 7 * 4, 7 * 4 * 4)
@@ -178,17 +178,17 @@ def test_decisions_of_one_seat_count_as_one_game() -> None:
 
 @given(rates())
 def test_no_more_games_than_seats_are_counted(one: WinRate) -> None:
-    """At least one game is counted."""
+    """At least one game is counted, and at most one per seat."""
     assert 1 - 1e-9 <= one.effective <= 30 + 1e-9
 
 
 def test_no_decisions_have_no_win_rate() -> None:
-    """The rate is None, and not 0."""
+    """The rate without decisions is None, not 0."""
     assert win_rate(0, 0, 0) is None
 
 
 def tally(counts: dict[tuple[int, Card, int], tuple[int, int]]) -> Tally:
-    """Return a tally of these numbers of decisions that saw and took a card, with sums over all turns."""
+    """Return a tally with these numbers of decisions that saw and took a card, and sums over all turns."""
     sums: dict[tuple[int, Card, int], Count] = {}
     for (players, card, turn), (seen, taken) in counts.items():
         sums[players, card, turn] = Count(seen=seen, taken=taken)
@@ -208,7 +208,7 @@ EVERYBODY = tally(
 
 
 def test_habits_are_compared_in_the_same_place() -> None:
-    """A bot is compared at the same table sizes and turns. One with the usual habits differs by 0."""
+    """Habits are compared at equal table sizes and turns. The difference of usual habits is 0."""
     own = tally({(2, Card.WASABI, 1): (10, 5), (2, Card.WASABI, 2): (20, 2), (3, Card.WASABI, 1): (10, 9)})
     (wasabi,) = habits(own, EVERYBODY)
     assert (wasabi.card, wasabi.seen, wasabi.taken) == (Card.WASABI.label, 40, 16)
@@ -218,7 +218,7 @@ def test_habits_are_compared_in_the_same_place() -> None:
 
 
 def test_an_unusual_habit_shows() -> None:
-    """Cards are in the order of the deck, including those never taken. Those never seen are left out."""
+    """Cards are listed in the order of the deck, including those never taken, but not those never seen."""
     own = tally({(2, Card.PUDDING, 1): (10, 0), (2, Card.WASABI, 1): (10, 10)})
     found = habits(own, EVERYBODY)
     order = [card.label for card in Card]
@@ -230,7 +230,7 @@ def test_an_unusual_habit_shows() -> None:
 
 
 def test_uncounted_places_are_not_compared() -> None:
-    """Without others' counts there is no comparison, but the bot's own rate."""
+    """Without counts of other bots, only the bot's own rate is given."""
     (wasabi,) = habits(tally({(2, Card.WASABI, 1): (10, 5), (5, Card.WASABI, 1): (10, 5)}), EVERYBODY)
     assert (wasabi.rate, wasabi.usual, wasabi.difference) == (0.5, None, None)
     assert habits(nothing(), EVERYBODY) == ()

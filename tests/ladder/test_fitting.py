@@ -11,7 +11,7 @@ from tests.ladder.games import places_of, unchanged
 
 
 def played(players: int, beta: float, games: int) -> list[PredictedGame]:
-    """Play games between known ratings, in which performances vary by this β around the true skills."""
+    """Play games between bots with known ratings. Performances vary by this β around the true skills."""
     dice = random.Random(players)  # noqa: S311 - a test's dice
     found = []
     for _ in range(games):
@@ -38,14 +38,14 @@ def test_a_beta_that_fits_is_kept() -> None:
 
 
 def test_too_few_games_and_ties_fit_nothing() -> None:
-    """Fewer than a hundred games at a table size are too few, and ties don't count."""
+    """Fewer than a hundred games at a table size are too few. Ties don't count."""
     tie = unchanged((0, 1), (Rating(25.0, 1.0),) * 2, (1, 1))
     assert fit_betas([*played(4, 5.0, 99), *[tie] * 200]) == ()
     assert [fit.games for fit in fit_betas([*played(4, 5.0, 100), *[tie] * 200])] == [100]
 
 
 def test_impossible_upsets_are_finite() -> None:
-    """A result that the ratings all but exclude has a large loss, but a finite one."""
+    """A result that the ratings all but exclude has a large but finite loss."""
     upset = unchanged((0, 1), (Rating(-400.0, 0.1), Rating(400.0, 0.1)), (1, 2))
     (fit,) = fit_betas([upset, *played(2, 5.0, 200)])
     assert math.isfinite(fit.loss)

@@ -24,7 +24,7 @@ def upsets(*arguments: object) -> list[tuple[int, int | None]]:
 
 
 def test_a_win_against_the_odds_is_an_upset() -> None:
-    """The highlight is the pair with the least probable result, with its probability."""
+    """The highlight is the pair with the least probable result, and has this probability."""
     found = highlights(7, (STRONG, WEAK, Rating(22.0, 1.0)), (3, 1, 2), (20, 40, 30))
     assert found[0] == Highlight(
         kind=HighlightKind.UPSET, game=7, seat=1, other=0, value=expected(WEAK, STRONG, (3,))
@@ -33,7 +33,7 @@ def test_a_win_against_the_odds_is_an_upset() -> None:
 
 
 def test_an_expected_result_is_no_upset() -> None:
-    """Neither is a tie, nor a new bot's win, unless it beats a very strong bot."""
+    """Nor is a tie, or a new bot's win, unless the new bot beats a very strong one."""
     assert upsets((STRONG, WEAK), (1, 2), (40, 30)) == []
     assert upsets((STRONG, WEAK), (1, 1), (40, 40)) == []
     assert upsets((Rating(30.0, 1.0), NEW), (2, 1), (40, 30)) == []
@@ -48,7 +48,7 @@ def test_beating_a_seat_that_was_taken_over_is_no_upset() -> None:
 
 
 def test_the_most_points_of_a_game_count() -> None:
-    """Among equal points the first seat's count."""
+    """If several seats have the most points, the first one counts."""
     found = highlights(1, (WEAK, WEAK, WEAK), (3, 1, 1), (20, 50, 50))
     assert [(each.kind, each.seat, each.other, each.value) for each in found] == [
         (HighlightKind.POINTS, 1, None, 50)
@@ -57,7 +57,7 @@ def test_the_most_points_of_a_game_count() -> None:
 
 @given(st.lists(HIGHLIGHT, max_size=30), st.integers(0, 30))
 def test_the_best_can_be_merged_from_parts(found: list[Highlight], cut: int) -> None:
-    """The best of two parts together contain the best of all."""
+    """The best of two parts contain the best of the whole."""
     assert best((*best(found[:cut]), *best(found[cut:]))) == best(found) == best(reversed(found))
     for kind in HighlightKind:
         kept = [each.value for each in best(found) if each.kind is kind]

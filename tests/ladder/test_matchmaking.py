@@ -81,14 +81,14 @@ SEEDS = st.integers(0, 2**32)
 
 @given(st.integers(2, 5), st.integers(1, 24), SEEDS)
 def test_every_deal_has_its_own_seats(players: int, games: int, seed: int) -> None:
-    """Each game has every bot on one seat."""
+    """In each game, every bot has one seat."""
     drawn = draw_seatings(players, games, dice(seed))
     assert len(drawn) == games
     assert all(sorted(each) == list(range(players)) for each in drawn)
 
 
 def test_every_seating_is_equally_likely() -> None:
-    """In many games each of the six orders of three is about as frequent, and each can follow any other."""
+    """Over many games, the six orders of three are about equally frequent, and any can follow any other."""
     drawn = draw_seatings(3, 6000, dice(1))
     assert len(Counter(drawn)) == 6
     assert all(900 < count < 1100 for count in Counter(drawn).values())
@@ -97,7 +97,7 @@ def test_every_seating_is_equally_likely() -> None:
 
 @given(st.integers(2, 5), SEEDS)
 def test_rotations_seat_every_version_once_on_every_seat(players: int, seed: int) -> None:
-    """So every bot of a challenge plays the same deals from the same seats."""
+    """Each bot of a challenge plays the same deals from the same seats."""
     order = draw_table([candidate(version) for version in range(8)], players, dice(seed))
     matches = rotations(order)
     assert len(matches) == players
@@ -112,7 +112,7 @@ def test_rotations_seat_every_version_once_on_every_seat(players: int, seed: int
 def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], players: int, seed: int) -> None:
     """A table has no bot twice, and no author twice except the house.
 
-    It is refused only if none is possible.
+    A table is refused only if no such table exists.
     """
     if not _fits(candidates, players):
         with pytest.raises(TooFewBots, match=f"table of {players}"):
@@ -126,7 +126,7 @@ def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], playe
 
 @given(CANDIDATES, st.integers(2, 5), SEEDS)
 def test_the_same_dice_draw_the_same_table(candidates: list[Candidate], players: int, seed: int) -> None:
-    """The table is a function of its arguments."""
+    """The table depends only on the arguments."""
     try:
         order = draw_table(candidates, players, dice(seed))
     except TooFewBots:
@@ -150,7 +150,7 @@ def test_no_bot_waits_forever(players: int) -> None:
 
 
 def test_a_new_version_is_next() -> None:
-    """A version without a game is drawn before all others."""
+    """A version without games is drawn before all others."""
     candidates = [candidate(version) for version in range(20)] + [candidate(20, games=0)]
     assert all(20 in draw_table(candidates, 2, dice(seed)) for seed in range(50))
 
@@ -167,7 +167,7 @@ def test_a_newcomer_soon_has_fifty_games() -> None:
 
 
 def test_opponents_have_waited_long() -> None:
-    """Opponents of equal skill are among the third of the ladder that has waited longest."""
+    """Opponents of equal skill come from the third of the ladder that has waited longest."""
     candidates = [
         replace(candidate(version), last_played=START + timedelta(minutes=version)) for version in range(60)
     ]
@@ -194,7 +194,7 @@ def test_opponents_are_near_in_skill() -> None:
 
 
 def test_opponents_are_drawn_widely_while_a_rating_is_uncertain() -> None:
-    """At first a distant opponent is nearly as likely as a near one. Later it is drawn rarely."""
+    """At first, distant opponents are nearly as likely as near ones. Later they are rare."""
 
     def distant(deviation: float) -> int:
         first = replace(candidate(0, deviation=deviation), last_played=START - timedelta(days=1))
@@ -208,7 +208,7 @@ def test_opponents_are_drawn_widely_while_a_rating_is_uncertain() -> None:
 
 
 def test_opponents_come_from_above_and_below() -> None:
-    """At a table of five, two opponents of the version that has waited longest are better, and two worse."""
+    """At a table of five, two opponents of the longest-waiting version are better, and two are worse."""
     first = replace(candidate(0, mean=25.0), last_played=START - timedelta(days=1))
     others = [candidate(version, mean=20.0 + version) for version in (1, 2, 3, 4, 6, 7, 8, 9)]
     for seed in range(100):
@@ -217,14 +217,14 @@ def test_opponents_come_from_above_and_below() -> None:
 
 
 def test_the_order_of_a_table_reveals_nothing() -> None:
-    """The same bots come in every order, so the order doesn't reveal which has waited longest."""
+    """The order of the bots is random, so it doesn't reveal which has waited longest."""
     candidates = [candidate(version) for version in range(3)]
     orders = {draw_table(candidates, 3, dice(seed)) for seed in range(100)}
     assert len(orders) == 6
 
 
 def test_numbers_of_players_are_balanced() -> None:
-    """After many matches every version has played about as much at each table size."""
+    """After many matches, every version has played about equally often at each table size."""
     candidates = [candidate(version, games=0) for version in range(8)]
     rng = dice(1)
     for minute in range(1, 400):
@@ -235,7 +235,7 @@ def test_numbers_of_players_are_balanced() -> None:
 
 
 def test_tables_that_can_not_be_filled_are_not_proposed() -> None:
-    """With three bots the next match has two or three players. With one bot there is no match."""
+    """With three bots, the next match has two or three players. With one bot, there is no match."""
     rng = dice(1)
     candidates = [candidate(version, games=0) for version in range(3)]
     proposed = set()
@@ -250,7 +250,7 @@ def test_tables_that_can_not_be_filled_are_not_proposed() -> None:
 
 @given(CANDIDATES, SEEDS)
 def test_a_round_seats_every_bot_at_every_number_of_players(candidates: list[Candidate], seed: int) -> None:
-    """Every bot plays at least once at each table size. Only the house has several bots at a table."""
+    """Every bot plays at least once at each table size. Only the house has several bots per table."""
     counts = [players for players in PLAYER_COUNTS if _fits(candidates, players)]
     tables = round_of_tables(candidates, counts, dice(seed))
     assert {(version, len(order)) for order in tables for version in order} == {
@@ -277,13 +277,13 @@ def test_a_round_of_five_house_bots_is_short() -> None:
 
 
 def test_a_round_needs_enough_bots() -> None:
-    """A table that can't be filled is refused."""
+    """A round is refused if one of its tables can't be filled."""
     with pytest.raises(TooFewBots, match="table of 5"):
         round_of_tables([candidate(1), candidate(2)], [2, 5], dice(1))
 
 
 def test_a_newcomer_has_no_rated_game() -> None:
-    """Newcomers that aren't at the table don't matter."""
+    """Only newcomers at the table matter."""
     candidates = [candidate(1), candidate(2), candidate(3, games=0)]
     assert not has_newcomer(candidates, (1, 2))
     assert has_newcomer(candidates, (1, 3))
@@ -292,7 +292,7 @@ def test_a_newcomer_has_no_rated_game() -> None:
 @pytest.mark.parametrize(
     ("table", "micros", "expected"),
     [
-        ((1, 2), {}, 12),  # no times yet
+        ((1, 2), {}, 12),  # no times known
         ((1, 2), {1: 5_000, 2: 1_000}, 12),  # 0.18 s per game
         ((1, 2), {1: 54_000, 2: 1_000}, 12),  # 1.65 s per game: 12 deals take 19.8 s
         ((1, 2), {1: 56_000, 2: 1_000}, 11),  # 1.71 s per game
@@ -301,6 +301,6 @@ def test_a_newcomer_has_no_rated_game() -> None:
     ],
 )
 def test_a_slow_table_has_fewer_deals(table: tuple[int, ...], micros: dict[int, int], expected: int) -> None:
-    """The decisions of a match take at most about 20 s in all, unless a single deal takes longer."""
+    """A match's decisions take at most about 20 s in total, unless a single deal takes longer."""
     assert deal_count(table, 12, micros) == expected
     assert deal_count(table, 1, micros) == 1

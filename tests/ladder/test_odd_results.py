@@ -1,4 +1,4 @@
-"""Tests of the report on pairs whose results contradict their ratings."""
+"""Tests of the report on pairs of bots whose results contradict their ratings."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,7 @@ BOTS = 12
 def season(
     games: int, seed: int, results: Callable[[list[int], list[float]], list[float]]
 ) -> list[PredictedGame]:
-    """Play games at random tables between bots with correct ratings.
+    """Play games between bots with correct ratings at random tables.
 
     ``results`` may change each game's results.
     """
@@ -31,18 +31,18 @@ def season(
 
 
 def honest(_: list[int], made: list[float]) -> list[float]:
-    """Change nothing."""
+    """Return the results unchanged."""
     return made
 
 
 def thrown(table: list[int], made: list[float]) -> list[float]:
-    """Make bot 3 last in each game with bot 7."""
+    """Return the results with bot 3 last in each game with bot 7."""
     return [min(made) - 1 if bot == 3 and 7 in table else own for bot, own in zip(table, made, strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_honest_bots_are_not_reported(seed: int) -> None:
-    """None of 66 pairs exceeds a limit that chance exceeds for one pair in a hundred ladders."""
+    """None of the 66 pairs exceeds a limit that chance exceeds in one of a hundred ladders."""
     assert odd_pairs(season(2000, seed, honest), {bot: bot for bot in range(BOTS)}) == ()
 
 
@@ -56,7 +56,7 @@ def test_thrown_games_are_reported() -> None:
 
 
 def test_the_games_of_an_authors_bots_are_added_up() -> None:
-    """Versions without a named author are left out, and so are pairs of one author's bots."""
+    """Versions without an author in the mapping, and pairs of the same author, are left out."""
     games = season(2000, 1, thrown)
     first, *_ = odd_pairs(games, {3: "ann", 4: "ann", 7: "ben", 8: "ben"})
     assert (first.ahead, first.behind) == ("ben", "ann")
@@ -65,7 +65,7 @@ def test_the_games_of_an_authors_bots_are_added_up() -> None:
 
 
 def test_a_few_games_are_too_few() -> None:
-    """Even if every game contradicts the ratings, 19 games are too few."""
+    """Nineteen games are too few, even if every one contradicts the ratings."""
     names = {bot: bot for bot in range(BOTS)}
     lost = unchanged((3, 7), (Rating(35, 1), Rating(15, 1)), (2, 1))
     assert odd_pairs([lost] * 19, names) == ()

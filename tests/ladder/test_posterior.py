@@ -1,4 +1,4 @@
-"""Tests of the skills that follow from games."""
+"""Tests of skills derived from games."""
 
 import math
 import random
@@ -15,7 +15,7 @@ def test_a_first_game_of_two() -> None:
     """The expected values are the Newton step of the logistic posterior for two new bots."""
     scale = BETAS[2] * math.sqrt(6) / math.pi
     variance, curve = PRIOR.deviation**2, 1 / (4 * scale**2)
-    # The game says nothing about the sum of both skills. It adds its precision to that of their difference.
+    # A game says nothing about the sum of both skills. It adds its precision to that of their difference.
     difference = 1 / (1 / (2 * variance) + curve)
     winner, loser = update_skills((PRIOR, PRIOR), (1, 2))
     assert winner.mean - loser.mean == pytest.approx(difference / (2 * scale))
@@ -51,7 +51,7 @@ def test_seats_do_not_matter(players: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_better_places_mean_more_skill(players: int) -> None:
-    """Among equals the means are in the order of the places. If all tie, no mean changes."""
+    """Among equals, better places give higher means. If all tie, no mean changes."""
     means = [skill.mean for skill in update_skills([PRIOR] * players, range(1, players + 1))]
     assert means == sorted(means, reverse=True)
     assert len(set(means)) == players
@@ -62,19 +62,19 @@ def test_better_places_mean_more_skill(players: int) -> None:
 
 @pytest.mark.parametrize("places", [(1,), (1, 2, 3), ()])
 def test_other_numbers_of_places_are_refused(places: tuple[int, ...]) -> None:
-    """There must be one place for each seat."""
+    """There must be exactly one place per seat."""
     with pytest.raises(ValueError, match="2 skills"):
         update_skills((PRIOR, PRIOR), places)
 
 
 def test_stated_deviations_have_a_minimum() -> None:
-    """An exactly known skill is stated with a deviation of 0.5, and an uncertain one nearly unchanged."""
+    """A known skill is stated with a deviation of 0.5, an uncertain one nearly unchanged."""
     assert with_model_error(Rating(31.0, 1e-6)).deviation == pytest.approx(0.5)
     assert with_model_error(PRIOR).deviation == pytest.approx(PRIOR.deviation, rel=0.01)
 
 
 def test_deviations_match_the_errors() -> None:
-    """In games between known strengths, the errors of the means are as large as the deviations say."""
+    """In games between known strengths, the means' errors are as large as the deviations say."""
     dice = random.Random(7)  # noqa: S311 - a test's dice
     bots = 60
     true = [dice.gauss(PRIOR.mean, PRIOR.deviation) for _ in range(bots)]

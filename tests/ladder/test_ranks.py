@@ -23,14 +23,14 @@ def intervals(ratings: Sequence[Rating]) -> list[tuple[int, int]]:
 
 @given(RATINGS)
 def test_ranks_lie_between_the_first_and_the_last(ratings: list[Rating]) -> None:
-    """There are as many ranks as players, and each interval's ends are in order."""
+    """There are as many ranks as players. Each interval's ends are in order."""
     for low, high in intervals(ratings):
         assert 1 <= low <= high <= len(ratings)
 
 
 @given(RATINGS)
 def test_the_same_ratings_give_the_same_intervals(ratings: list[Rating]) -> None:
-    """Earlier ratings, and the order in which players were added, make no difference."""
+    """Neither earlier ratings nor the order in which players were added make a difference."""
     again = Field({})
     for player in reversed(range(len(ratings))):
         again.put(player, Rating(0.0, 1.0))
@@ -45,7 +45,7 @@ def test_the_same_ratings_give_the_same_intervals(ratings: list[Rating]) -> None
 
 @given(RATINGS, st.floats(0.1, 9), st.floats(0, 50), st.floats(0, 50))
 def test_the_order_is_kept(ratings: list[Rating], deviation: float, one: float, other: float) -> None:
-    """Between two equally certain players, the better one has the better interval, give or take one rank."""
+    """Of two equally certain players, the better one has the better interval, give or take a rank."""
     better, worse = sorted((Rating(mean, deviation) for mean in (one, other)), key=lambda r: -r.mean)
     first, second, *_ = intervals([better, worse, *ratings])
     assert first[0] <= second[0] + 1
@@ -77,7 +77,7 @@ def test_equals_may_have_any_rank(players: int) -> None:
 
 
 def test_an_interval_holds_its_share_of_ranks() -> None:
-    """The intervals are checked by simple sampling: skills of all players, sorted."""
+    """Intervals are compared with simple sampling, which sorts drawn skills of all players."""
     dice = random.Random(3)  # noqa: S311 - a test's dice
     ratings = [Rating(dice.gauss(25, 3), dice.uniform(0.5, 3)) for _ in range(12)]
     found = intervals(ratings)
@@ -89,12 +89,12 @@ def test_an_interval_holds_its_share_of_ranks() -> None:
         for rank, player in enumerate(order, start=1):
             held[player] += found[player][0] <= rank <= found[player][1]
     assert all(count / times >= SHARE - 0.03 for count in held)
-    # They are not too wide either: for most of them, one rank fewer at either end would be too narrow.
+    # Nor are they too wide: most of them would be too narrow with one rank fewer at either end.
     assert sum(high - low for low, high in found) < 12 * 8
 
 
 def test_draws_are_spread_evenly() -> None:
-    """At either end a fortieth of the draws is left out: five of two hundred."""
+    """A fortieth of the draws is left out at either end: five of two hundred."""
     assert round(DRAWS * (1 - SHARE) / 2) == 5
     field = Field({1: Rating(25.0, 1.0), 2: Rating(25.0 + 2.5, 1.0)})
     assert field.interval(2) == (1, 2)
@@ -102,7 +102,7 @@ def test_draws_are_spread_evenly() -> None:
 
 
 def test_more_players_than_fit_into_all_fields() -> None:
-    """When the number of fields changes, all are drawn again. The result equals that of a new object."""
+    """When the number of fields changes, everything is redrawn. The result equals a new object's."""
     dice = random.Random(4)  # noqa: S311 - a test's dice
     ratings = {player: Rating(dice.gauss(25, 6), 1.0) for player in range(1003)}
     field = Field(ratings)
@@ -118,7 +118,7 @@ def test_more_players_than_fit_into_all_fields() -> None:
 
 
 def test_an_unknown_player_has_no_interval() -> None:
-    """Asking for it raises KeyError, and so it does for a player who was removed."""
+    """For an unknown or removed player, KeyError is raised."""
     field = Field({1: Rating(25.0, 1.0)})
     with pytest.raises(KeyError):
         field.interval(2)

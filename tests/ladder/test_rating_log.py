@@ -43,7 +43,7 @@ def game(
 
 @st.composite
 def logs(draw: st.DrawFn) -> list[Event]:
-    """Draw a log of bots that start, play and get new versions."""
+    """Draw a log in which bots start, play and get new versions."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in range(1, 6)]
     current = [1, 2, 3, 4, 5]
     for minute in range(draw(st.integers(0, 15))):
@@ -62,7 +62,7 @@ def logs(draw: st.DrawFn) -> list[Event]:
 
 @given(logs())
 def test_kept_entries_equal_a_rebuild(events: list[Event]) -> None:
-    """Applying the events one by one gives exactly the same entries as folding them all."""
+    """Applying events one by one gives exactly the same entries as folding them all."""
     entries: dict[Key, Entry] = {}
     for event in events:
         before = dict(entries)
@@ -74,7 +74,7 @@ def test_kept_entries_equal_a_rebuild(events: list[Event]) -> None:
 
 @given(logs())
 def test_each_list_counts_its_own_games(events: list[Event]) -> None:
-    """The overall list counts all of a version's games; the others count those at their table size."""
+    """The overall list counts all of a version's games, others only those at their table size."""
     entries = rebuild(events)
     games = [event for event in events if isinstance(event, GamePlayed)]
     for (version, players), entry in entries.items():
@@ -85,14 +85,14 @@ def test_each_list_counts_its_own_games(events: list[Event]) -> None:
 
 
 def test_a_new_bot_starts_in_every_list() -> None:
-    """It starts with the initial rating, overall and at every table size."""
+    """In every list, a new bot starts with the initial rating."""
     assert rebuild([VersionStarted(version=7, previous=None)]) == {
         (7, players): Entry(rating=initial(), skill=PRIOR, sound=PRIOR) for players in LISTS
     }
 
 
 def test_a_new_version_carries_on_in_every_list() -> None:
-    """It starts from the previous version's rating in the same list, without any games."""
+    """A new version starts from the previous one's rating in the same list, without games."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
     events += [game((1, 2), (1, 2))] * 30 + [game((2, 1), (1, 2))] * 30
     old = rebuild(events)
@@ -109,7 +109,7 @@ def test_a_new_version_carries_on_in_every_list() -> None:
 
 
 def test_losses_by_faults_make_the_next_version_less_certain() -> None:
-    """Its means are those of all games. Its deviations grow by what the faults may have cost."""
+    """The next version's means count all games. Its deviations grow by the faults' possible effect."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
     events += [game((1, 2), (1, 2))] * 10
     sound = rebuild(events)
@@ -127,7 +127,7 @@ def test_losses_by_faults_make_the_next_version_less_certain() -> None:
 
 
 def test_faults_in_lost_games_improve_no_version() -> None:
-    """If a bot has a fault in every game that it loses, no version starts with a higher mean or score."""
+    """If a bot has faults in all games that it loses, no version starts with a higher mean or score."""
     entries = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
     lost = replace(game((1, 2), (2, 1)), faulty=(True, False))
     for version in range(3, 9):
@@ -142,7 +142,7 @@ def test_faults_in_lost_games_improve_no_version() -> None:
 
 
 def test_after_a_fault_other_games_count() -> None:
-    """Games without a fault change both of its skills. The opponent without faults has one skill."""
+    """A game without faults changes both of a bot's skills. Without any faults, both are equal."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
     lost = replace(game((1, 2), (2, 1)), faulty=(True, False))
     first = start | apply(start, lost)
@@ -153,7 +153,7 @@ def test_after_a_fault_other_games_count() -> None:
 
 
 def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
-    """Both ratings change by the same game, each from its own previous value."""
+    """The game changes both ratings, each from its own previous value."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2, 3)])
     changed = apply(start, game((3, 1, 2), (1, 1, 3)))
     expected = update([initial()] * 3, (1, 1, 3))
@@ -165,7 +165,7 @@ def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
 
 
 def test_faults_are_counted() -> None:
-    """A game with a fault counts as one faulty game."""
+    """Each game in which a seat has faults counts as one faulty game for its version."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
     played = replace(game((1, 2), (2, 1)), faulty=(True, False))
     changed = apply(start, played)
@@ -207,7 +207,7 @@ def test_impossible_events_are_refused(event: Event, error: type[Exception], why
 
 @given(st.integers(0, 10**9))
 def test_a_bounded_number_of_points_is_kept(games: int) -> None:
-    """Short curves have all points. Longer ones have at least half of the maximum."""
+    """Short curves have all points, longer ones at least half of the maximum."""
     points = games // stride(games) + 1
     assert points <= MAX_POINTS
     assert points == games + 1 if games < MAX_POINTS else points > MAX_POINTS // 2
@@ -221,7 +221,7 @@ def test_dropped_points_are_never_needed_again(games: int) -> None:
 
 @given(st.lists(st.integers(), max_size=500), st.integers(2, 200))
 def test_thinned_points_keep_both_ends(points: list[int], most: int) -> None:
-    """The remaining points are in order and evenly spaced. If there are few enough, all remain."""
+    """The remaining points are in order and evenly spaced. If there are few, all remain."""
     numbered = list(enumerate(points))
     left = thinned(numbered, most)
     assert len(left) == min(len(points), most)

@@ -1,4 +1,4 @@
-"""Tests of a leaderboard in memory."""
+"""Tests of a leaderboard that is kept in memory."""
 
 import random
 from dataclasses import replace
@@ -34,7 +34,7 @@ def standings(*lines: BoardLine | None) -> Standings:
 
 @st.composite
 def lines(draw: st.DrawFn) -> list[BoardLine]:
-    """Draw lines of a leaderboard whose ratings are close or equal."""
+    """Draw lines of a leaderboard with close or equal ratings."""
     numbers = range(draw(st.integers(1, 12)))
     return [
         line(
@@ -68,7 +68,7 @@ def test_ranks_go_by_score_and_lie_in_their_intervals(board: list[BoardLine]) ->
 
 @given(lines())
 def test_equal_ratings_are_tied(board: list[BoardLine]) -> None:
-    """Two bots with games and equal ratings share a rank, and both are marked as tied."""
+    """Two bots with games and equal ratings share a rank and are both marked as tied."""
     first = board[0]
     played = replace(first, entry=replace(first.entry, games=5))
     _, rows = standings(*board[1:], played, replace(played, bot="twin")).rows(ALL, TODAY)
@@ -78,7 +78,7 @@ def test_equal_ratings_are_tied(board: list[BoardLine]) -> None:
 
 
 def test_what_is_far_apart_is_not_tied() -> None:
-    """A bot can be tied with its neighbour above or below, but not with one without games."""
+    """A bot can be tied with either neighbour, but not with a bot without games."""
     _, rows = standings(
         line("a", 40.0), line("b", 30.0), line("c", 29.0), line("d", 20.0), line("new", 20.0, 25 / 3, games=0)
     ).rows(ALL, TODAY)
@@ -90,7 +90,7 @@ def test_what_is_far_apart_is_not_tied() -> None:
 def test_updates_one_by_one_equal_new_standings(
     before: list[BoardLine], after: list[BoardLine], dice: random.Random
 ) -> None:
-    """After lines are added, changed and removed, the result equals that of new standings."""
+    """Adding, changing and removing lines gives the same result as new standings."""
     live = standings(*before)
     live.rows(ALL, TODAY)
     ids = list(range(1, 1 + max(len(before), len(after))))
@@ -105,7 +105,7 @@ def test_updates_one_by_one_equal_new_standings(
 
 
 def test_a_change_is_over_seven_days() -> None:
-    """The change is since the end of the day a week ago. It is None if there was no game by then."""
+    """The change is since the end of the day a week ago, or None without games by then."""
     now = line("a", 30.0, 1.0)
 
     def change(*closings: Closing) -> float | None:
@@ -132,7 +132,7 @@ def test_a_change_is_over_seven_days() -> None:
     ],
 )
 def test_pages_and_searches_find_their_rows(wanted: BoardQuery, expected: list[str]) -> None:
-    """Found rows keep their ranks among all."""
+    """Rows on a page or in search results keep their ranks among all rows."""
     board = standings(line("a", 30.0), line("house-b", 29.0, house=True), line("c", 28.0))
     found, rows = board.rows(wanted, TODAY)
     assert [row.bot for row in rows] == expected

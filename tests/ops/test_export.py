@@ -59,7 +59,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def play_on(store: Store, at: datetime, name: str) -> None:
-    """Play a match of one game, which ends at this time."""
+    """Play a match of one game that ends at this time."""
     versions = add_bots(store, [(f"{name}-a", "house"), (f"{name}-b", "house")])
     store.queue.add(new_match(name, versions, deals=1))
     claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
@@ -68,7 +68,7 @@ def play_on(store: Store, at: datetime, name: str) -> None:
 
 
 def play_challenge(store: Store) -> str:
-    """Play a challenge on the first day, and return its ID."""
+    """Play a challenge on the first day, and return the challenge's ID."""
     account = store.people.register(
         NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
     )
@@ -98,7 +98,7 @@ def names(folder: Path) -> set[str]:
 
 
 def test_the_files_have_every_rated_game_and_no_other(store: Store, tmp_path: Path) -> None:
-    """They have the games as the API shows them, with every move, but without authors."""
+    """The games are as in the API, with every move, but without authors."""
     folder = tmp_path / "exports"
     play_on(store, START + timedelta(days=1), "next")
     challenged = play_challenge(store)
@@ -148,7 +148,7 @@ def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # n
 
 
 def test_the_manifest_describes_the_files(store: Store, tmp_path: Path) -> None:
-    """It has names, sizes, numbers and hashes."""
+    """The manifest has the files' names, sizes, hashes, and numbers of games."""
     folder = tmp_path / "exports"
     exporter(store, folder).make()
     manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -168,7 +168,7 @@ def test_the_manifest_describes_the_files(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_day_is_finished_an_hour_after_its_end_and_never_changes(store: Store, tmp_path: Path) -> None:
-    """Days without games have no files. Games that are stored too late are in the next day's files."""
+    """Days without games have no files. Games stored too late are in the next day's files."""
     folder = tmp_path / "exports"
     exporter(store, folder, datetime(2026, 11, 4, 0, 59, tzinfo=UTC)).make()
     assert not folder.exists()
@@ -229,7 +229,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def many(played: Path, tmp_path: Path) -> None:
-    """Copy this database to the test's folder."""
+    """Copy the database to the test's folder."""
     shutil.copy(played, tmp_path)
 
 
@@ -247,7 +247,7 @@ Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
 
 @pytest.mark.usefixtures("many")
 def test_a_killed_arena_leaves_nothing_half_done(tmp_path: Path) -> None:
-    """The next arena creates the files as if nothing had happened. The same games give the same bytes."""
+    """The next arena creates the same files as if nothing had happened."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", _ARENA, str(file), str(folder)], cwd=ROOT, check=False, timeout=240
@@ -265,7 +265,7 @@ def test_a_killed_arena_leaves_nothing_half_done(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_a_killed_process_is_reported_and_retried(tmp_path: Path) -> None:
-    """The error has the exit code. The process runs only in idle time."""
+    """The error has the exit code. The next attempt succeeds."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     earlier, seen = children(), []
 
@@ -285,7 +285,7 @@ def test_a_killed_process_is_reported_and_retried(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_a_lost_database_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
-    """The database is lost when the process has begun to write."""
+    """The database is lost after the process has begun to write."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
 
     def fail() -> None:
@@ -300,7 +300,7 @@ def test_a_lost_database_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_an_arena_that_stops_leaves_a_day_to_the_next(tmp_path: Path) -> None:
-    """It stops without delay or error."""
+    """A stop during an export causes no error and leaves no files."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     running: list[Exporter] = []
 
@@ -314,7 +314,7 @@ def test_an_arena_that_stops_leaves_a_day_to_the_next(tmp_path: Path) -> None:
 
 
 def test_files_without_a_manifest_are_made_again(store: Store, tmp_path: Path) -> None:
-    """The files exist, but aren't published until the next attempt succeeds."""
+    """If the manifest can't be written, the files aren't published until a later attempt succeeds."""
     folder = tmp_path / "exports"
     (folder / f"{MANIFEST}.new").mkdir(parents=True)
     with pytest.raises(IsADirectoryError):
@@ -326,7 +326,7 @@ def test_files_without_a_manifest_are_made_again(store: Store, tmp_path: Path) -
 
 
 def test_a_full_disk_is_reported_and_retried(store: Store, tmp_path: Path) -> None:
-    """Below the disk's floor nothing is written. A file that exceeds the disk isn't published."""
+    """Below the disk's floor nothing is written. A file that doesn't fit isn't published."""
     folder = tmp_path / "exports"
     with pytest.raises(ExportError, match="less free space than ARENA_DISK_FLOOR_GIB requires"):
         exporter(store, folder, least_free=FULL).make()
@@ -345,7 +345,7 @@ def test_a_full_disk_is_reported_and_retried(store: Store, tmp_path: Path) -> No
 
 
 def test_files_are_removed_with_their_replays(store: Store, tmp_path: Path) -> None:
-    """A day has no files if any of its replays may have been removed."""
+    """A day has no files if some of its replays may have been removed."""
     folder = tmp_path / "exports"
     play_on(store, START + timedelta(days=1), "next")
     exporter(store, folder, NIGHT + timedelta(days=1), keep_days=2).make()
@@ -357,7 +357,7 @@ def test_files_are_removed_with_their_replays(store: Store, tmp_path: Path) -> N
 
 
 def test_a_damaged_manifest_is_reported(store: Store, tmp_path: Path) -> None:
-    """The manifest isn't overwritten. When it has been deleted, all files are created again."""
+    """A damaged manifest isn't overwritten. After its deletion, all files are created again."""
     folder = tmp_path / "exports"
     folder.mkdir()
     (folder / MANIFEST).write_text("{")

@@ -28,7 +28,7 @@ from tests.patience import WAIT_SECONDS
 
 
 class World:
-    """A process's checks and metrics."""
+    """The checks and metrics of a process."""
 
     def __init__(self) -> None:
         self.missing: dict[str, str | None] = {"first": None, "second": None}
@@ -49,7 +49,7 @@ class World:
 
 @pytest.fixture
 def world() -> World:
-    """Return checks and metrics."""
+    """Return the checks and metrics of a process."""
     return World()
 
 
@@ -66,7 +66,7 @@ def client(world: World) -> Iterator[httpx2.Client]:
 def test_failed_checks_are_reported_as_a_problem(world: World, client: httpx2.Client) -> None:
     """The response is 200 if all checks pass, otherwise 503 with each failed check by name.
 
-    It is never cached.
+    The response must not be cached.
     """
     answer = client.get("/readyz")
     assert (answer.status_code, answer.text) == (200, "ok\n")
@@ -80,7 +80,7 @@ def test_failed_checks_are_reported_as_a_problem(world: World, client: httpx2.Cl
 
 
 def test_metrics_can_be_read(world: World, client: httpx2.Client) -> None:
-    """They are in Prometheus' text format, and include the process metrics."""
+    """Metrics are in Prometheus' text format, and include those of the process."""
     Counter("kaiten_tries", "Tries.", registry=world.registry).inc(2)
     answer = client.get("/metrics")
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -90,7 +90,7 @@ def test_metrics_can_be_read(world: World, client: httpx2.Client) -> None:
 
 
 def test_other_requests_are_refused(client: httpx2.Client) -> None:
-    """That applies to other paths and methods. After an error without details, requests still work."""
+    """Other paths and methods are refused. An error shows no details, and later requests still work."""
     assert client.get("/").status_code == 404
     assert client.post("/readyz").status_code == 405
     answer = client.get("/broken")
@@ -100,13 +100,13 @@ def test_other_requests_are_refused(client: httpx2.Client) -> None:
 
 
 def test_a_silent_connection_delays_no_request(client: httpx2.Client) -> None:
-    """A connection without a request stays open for a while. Requests on other connections are answered."""
+    """While a connection without a request is open, requests on other connections are answered."""
     with socket.create_connection((client.base_url.host, client.base_url.port or 0)):
         assert client.get("/readyz").status_code == 200
 
 
 def test_a_hung_check_delays_neither_other_checks_nor_the_end() -> None:
-    """Each check runs in its own thread. The server's end doesn't wait for it."""
+    """Each check runs in its own thread, and the server stops without waiting for a hung one."""
     asked, hung = threading.Event(), threading.Event()
 
     def hang() -> Response:
@@ -129,7 +129,7 @@ def test_a_hung_check_delays_neither_other_checks_nor_the_end() -> None:
 
 
 def test_a_check_recovers_from_a_lack_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The call for which no thread could start fails, and the next one begins anew."""
+    """A call fails if no thread can be started, and the next call starts one."""
 
     def fail(_: threading.Thread) -> NoReturn:
         raise RuntimeError("can't start new thread")
@@ -143,7 +143,7 @@ def test_a_check_recovers_from_a_lack_of_threads(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_address_in_use_is_an_error(world: World) -> None:
-    """The error occurs before the server runs."""
+    """The error is raised before the server runs."""
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         port = other.getsockname()[1]
         with pytest.raises(CannotListen, match=f"127.0.0.1:{port}.*use another address"):
@@ -167,13 +167,13 @@ def test_addresses_are_read_and_written(text: str, address: Address | None) -> N
 
 @pytest.mark.parametrize("text", ["9464", "host:", ":9464", "host:65536", "host:-1", "host:http", "[]:1"])
 def test_invalid_addresses_are_refused(text: str) -> None:
-    """The error has an example."""
+    """The error has an example of an address."""
     with pytest.raises(ValueError, match=r"127\.0\.0\.1:9464"):
         Address.parse(text)
 
 
 def test_a_hung_loop_is_unhealthy() -> None:
-    """That is after some seconds without an iteration, but not before the first one."""
+    """A loop is unhealthy after some seconds without an iteration, but not before its first one."""
     turned: float | None = None
     now = 5.0
     check = loop_check(lambda: turned, lambda: now)

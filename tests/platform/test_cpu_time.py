@@ -1,4 +1,4 @@
-"""Tests of the host's delays, according to the kernel."""
+"""Tests of the delays caused by the host, as measured by the kernel."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ SLEEPS = "import signal; signal.pause()"
 
 @contextmanager
 def process(code: str | list[str], core: int) -> Iterator[int]:
-    """Run Python code or another program on one core, and yield the process id."""
+    """Run Python code or another program on one core, and yield its process id."""
     program = f"import os; os.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\n{code}"
     command = [sys.executable, "-c", program] if isinstance(code, str) else code
     running = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 - our own
@@ -35,7 +35,7 @@ def process(code: str | list[str], core: int) -> Iterator[int]:
 
 
 def files(pid: int) -> CpuFiles:
-    """Return the counts of a process without its own control group."""
+    """Return the files with a process's counts, without a control group of its own."""
     return CpuFiles(threads=f"/proc/{pid}/task")
 
 
@@ -47,14 +47,14 @@ def ran(pid: int) -> float:
 def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
     """Of four processes on one core, each waits for three quarters of the time.
 
-    Other programs add to that.
+    Other programs add to these waits.
     """
     core, started = min(os.sched_getaffinity(0)), time.monotonic()
     with ExitStack() as stack:
         first, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(4)]
         meter = HostDelayMeter(files(first))
         begun, elapsed, waited = time.monotonic(), 0.0, 0.0
-        # A wait counts once it is over.
+        # Waits count once they are over.
         while (elapsed < 1 or waited <= 0.5 * elapsed) and elapsed < WAIT_SECONDS:
             time.sleep(0.05)
             waited += meter.sample().waited
@@ -63,7 +63,7 @@ def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
 
 
 def test_a_sleeping_bot_does_not_wait() -> None:
-    """That holds however busy the host is."""
+    """A sleeping bot doesn't wait, however busy the host is."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (SLEEPS, SPINS, SPINS)]
@@ -91,7 +91,7 @@ time.sleep(3600)
 
 
 def test_timers_of_a_sleeping_bot_excuse_nothing() -> None:
-    """Their threads wait whenever they wake.
+    """Threads with timers wait whenever they wake up, but these waits don't count.
 
     As a control, the same waits count while messages are exchanged.
     """
@@ -100,7 +100,7 @@ def test_timers_of_a_sleeping_bot_excuse_nothing() -> None:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (NAPS, SPINS, SPINS, SPINS)]
         wait_until(lambda: len(waits_of(asleep)) > 1, "a second thread")
         silent, talking = HostDelayMeter(files(asleep)), HostDelayMeter(files(asleep))
-        silent.sample()  # leave out the work at its start
+        silent.sample()  # leave out the work at the bot's start
         talking.sample()
         excused, control, waited, begun = 0.0, 0.0, 0.0, waits(asleep)
         end = time.monotonic() + WAIT_SECONDS
@@ -121,7 +121,7 @@ def waits(pid: int) -> float:
 
 
 def waits_of(pid: int) -> dict[int, float]:
-    """Return the same by thread. The first thread has the process's id."""
+    """Return each thread's waits. The first thread has the process's id."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return {int(task.name): int((task / "schedstat").read_text().split()[1]) / 1e9 for task in tasks}
 
@@ -146,7 +146,7 @@ while True:
 
 
 def test_after_a_sleep_only_the_working_threads_waits_count() -> None:
-    """Another thread may have waited while the working one slept."""
+    """Waits of other threads while the working thread slept don't count."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         bot = stack.enter_context(process(WORKS, core))
@@ -163,7 +163,7 @@ def test_after_a_sleep_only_the_working_threads_waits_count() -> None:
             stack.enter_context(process(SPINS, core))
         before, excused, working, others = waits_of(bot), 0.0, 0.0, 0.0
         end = time.monotonic() + WAIT_SECONDS
-        # While the working thread waits for its turn, the other one's waits count until it has run.
+        # Until the working thread gets its turn, the other thread's waits count.
         while (others < 2 or excused >= working + 0.3 * others) and time.monotonic() < end:
             time.sleep(0.05)
             excused += meter.sample().waited
@@ -174,11 +174,11 @@ def test_after_a_sleep_only_the_working_threads_waits_count() -> None:
 
 
 def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
-    """The kernel counts a wait only when it is over. Until then, the thread's state shows it."""
+    """The kernel counts a wait only once it is over. Until then, the thread's state shows it."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         least, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(3)]
-        os.setpriority(os.PRIO_PROCESS, least, 19)  # it runs only about every half second
+        os.setpriority(os.PRIO_PROCESS, least, 19)  # so it runs only about every half second
         meter = HostDelayMeter(files(least))
         end = time.monotonic() + WAIT_SECONDS
         while not meter.is_waiting() and time.monotonic() < end:
@@ -188,7 +188,7 @@ def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
 
 
 def test_waits_for_threads_of_the_same_sandbox_are_not_the_hosts(tmp_path: Path) -> None:
-    """The time that the sandbox's other threads had is subtracted from a thread's wait."""
+    """Time used by the sandbox's other threads is subtracted from a thread's wait."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         family = [stack.enter_context(process(SPINS, core)) for _ in range(6)]
@@ -201,7 +201,7 @@ def test_waits_for_threads_of_the_same_sandbox_are_not_the_hosts(tmp_path: Path)
         waited, waited_single = together.sample().waited, single.sample().waited
         elapsed, had = time.monotonic() - begun, sum(map(ran, family)) - before
         assert waited < elapsed - had + 0.5
-        # As a control, a single one of the processes appears to wait for the host.
+        # As a control, one process measured alone appears to wait for the host.
         assert waited_single > waited + 0.2
 
 
@@ -215,7 +215,7 @@ def test_waits_for_threads_of_the_same_sandbox_are_not_the_hosts(tmp_path: Path)
 def test_time_withheld_by_the_quota_is_not_the_hosts(
     tmp_path: Path, usage: str | None, quota: str, stat: str
 ) -> None:
-    """The kernel includes it in the run delay. It is subtracted, in the units of either version."""
+    """The kernel includes this time in the run delay, so it is subtracted, in either version's units."""
     unit = 1e9 if stat == "version 1" else 1e6
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
@@ -245,7 +245,7 @@ def test_time_withheld_by_the_quota_is_not_the_hosts(
 
 
 def test_a_sandbox_that_is_gone_has_no_waits() -> None:
-    """Its group and its processes may disappear between two measurements."""
+    """A sandbox's group and processes may disappear between two measurements."""
     meter = HostDelayMeter(
         CpuFiles(threads="/nowhere/tasks", usage="/nowhere/usage", quota="/nowhere/cpu.stat")
     )
@@ -254,7 +254,7 @@ def test_a_sandbox_that_is_gone_has_no_waits() -> None:
 
 
 def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
-    """Its waits grow while it works and other programs want the same core."""
+    """A thread's waits grow while it works and other programs want the same core."""
     core = min(os.sched_getaffinity(0))
     before = os.sched_getaffinity(0)
     with ExitStack() as stack:
@@ -272,7 +272,7 @@ def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
 
 
 def test_no_more_is_excused_than_there_was() -> None:
-    """Neither waits from before a decision count, nor the minimum time for the bot's own work."""
+    """Waits from before the decision aren't excused, nor is the minimum time for the bot's own work."""
     uncounted = UncountedTime()
     uncounted.add(CpuSample(waited=5.0, needed=0.0), 0.5)
     assert uncounted.seconds == 0.5
@@ -285,7 +285,7 @@ def test_no_more_is_excused_than_there_was() -> None:
 
 
 def test_why_the_hosts_share_cannot_be_measured() -> None:
-    """The reason is that no thread is visible, or a file that can't be read."""
+    """Either no thread is visible, or a file can't be read."""
     seen = f"/proc/{os.getpid()}/task"
     assert unmeasured_reason(CpuFiles(threads=seen)) is None
     assert unmeasured_reason(CpuFiles(threads="/nowhere/tasks")) == (

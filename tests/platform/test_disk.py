@@ -1,4 +1,4 @@
-"""Test of a disk that fills up."""
+"""Test of a disk that is filling up."""
 
 import subprocess
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def small(tmp_path: Path, root: None) -> Iterator[Path]:
 
 
 def test_a_tenth_of_a_small_disk_stays_free(small: Path) -> None:
-    """The default is a tenth, unless another floor is set. The size of a new file counts in advance."""
+    """Unless another floor is set, a tenth stays free. A new file's size is counted in advance."""
     usual, set_ = Disk(small / "data" / "uploads"), Disk(small, 4 * _MIB)
     assert usual.has_room(14 * _MIB)
     assert not usual.has_room(15 * _MIB)

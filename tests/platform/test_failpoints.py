@@ -16,7 +16,7 @@ REACHED = re.compile(r'\bfailpoint\("([a-z-]+)"\)')
 
 
 def run(wanted: str, names: list[str]) -> "subprocess.CompletedProcess[str]":
-    """Reach these failpoints in a process whose environment selects one."""
+    """Reach these failpoints in a process whose environment selects one of them."""
     code = (
         "import sys, arena.platform.environment as f\n"
         "for n in sys.argv[1:]: f.failpoint(n); print(n, flush=True)"
@@ -31,7 +31,7 @@ def run(wanted: str, names: list[str]) -> "subprocess.CompletedProcess[str]":
 
 
 def test_every_failpoint_is_in_the_code_once() -> None:
-    """Every failpoint in the code can be selected."""
+    """Every failpoint occurs exactly once in the code, and can be selected."""
     code = [path.read_text() for path in Path(arena.__path__[0]).rglob("*.py")]
     assert sorted(name for text in code for name in REACHED.findall(text)) == sorted(FAILPOINTS)
 
@@ -40,20 +40,20 @@ def test_every_failpoint_is_in_the_code_once() -> None:
     ("wanted", "passed"), [("claimed", ["submitted"]), ("claimed:2", ["submitted", "claimed"])]
 )
 def test_the_process_dies_the_nth_time_it_reaches_a_failpoint(wanted: str, passed: list[str]) -> None:
-    """It dies immediately, without cleaning up, as if killed."""
+    """The process dies immediately, without cleaning up, as if killed."""
     done = run(wanted, ["submitted", "claimed", "claimed", "submitted"])
     assert done.returncode == -signal.SIGKILL
     assert done.stdout.split() == passed
 
 
 def test_without_the_variable_nothing_happens() -> None:
-    """Nor does anything if the variable is empty."""
+    """An unset or empty variable selects no failpoint."""
     assert run("", list(FAILPOINTS)).stdout.split() == list(FAILPOINTS)
 
 
 @pytest.mark.parametrize("wanted", ["nowhere", "claimed:soon"])
 def test_an_unknown_failpoint_is_refused(wanted: str) -> None:
-    """Otherwise a mistyped name would make a test pass."""
+    """Otherwise a mistyped name could make a test pass."""
     done = run(wanted, ["claimed"])
     assert done.returncode == 1
     assert f"{FAILPOINT_VARIABLE}={wanted}: write NAME or NAME:COUNT" in done.stderr

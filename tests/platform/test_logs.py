@@ -1,4 +1,4 @@
-"""Tests of logs, for people and for programs. Each runs a process that logs."""
+"""Tests of logs for people and for programs. Each test runs a process that logs."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def run(
 
 
 def logged(program: str, wanted: str = "auto", level: str = "info", code: int = 0) -> str:
-    """Return what a program writes to stderr, which is a pipe."""
+    """Return what a program writes to stderr, here a pipe."""
     done = run(program, wanted, level)
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     return done.stderr
@@ -48,10 +48,10 @@ def lines(program: str, level: str = "info", code: int = 0) -> list[dict[str, An
 
 
 def test_a_log_without_a_terminal_is_json() -> None:
-    """There is one object per line, whatever it contains. The common fields come first.
+    """Each line is one object, whatever it contains. The common fields come first.
 
-    Nothing moves a cursor, since logs for programs are read on terminals too. Escaped text can be parsed, and
-    gives the original.
+    Nothing moves a cursor, since such logs are read on terminals too. Parsing the escaped text gives the
+    original.
     """
     odd = "\x1b[2J\n\x9b2J\x85\u2028\u202e\U000e0001"
     text = logged(
@@ -68,9 +68,9 @@ def test_a_log_without_a_terminal_is_json() -> None:
 
 
 def test_libraries_messages_are_logged_the_same_way() -> None:
-    """They are logged from warnings on, with their names.
+    """Libraries' warnings and more severe messages are logged, with the libraries' names.
 
-    Their messages below that level may have secrets.
+    Messages below that level may contain secrets.
     """
     found = lines(
         """
@@ -87,7 +87,7 @@ warnings.warn("old")
 
 
 def test_a_traceback_has_no_values_of_variables() -> None:
-    """It may come from our code, a library, or the end of a thread or process."""
+    """The traceback may be logged by our code or a library, or when a thread or process ends."""
     found = lines(
         """
 def fail():
@@ -115,7 +115,7 @@ fail()
 
 
 def test_messages_below_the_level_are_left_out() -> None:
-    """The setting is the lowest level. A command's messages are always logged."""
+    """The setting is the lowest level that is logged. A command's messages are always logged."""
     program = """
 from arena.platform.speech import log_message
 for level in ("debug", "info", "warning", "error"):
@@ -152,13 +152,13 @@ assert not log_message("said otherwise")
 
 
 def test_a_log_on_a_terminal_is_for_people() -> None:
-    """Unless the setting says JSON, the log is for people."""
+    """On a terminal, the log is for people unless the setting says JSON."""
     assert "[info     ] done" in _on_terminal("auto")
     assert json.loads(_on_terminal("json"))["event"] == "done"
 
 
 def test_a_line_that_can_not_be_written_stops_nothing() -> None:
-    """The disk may be full, or the reader gone."""
+    """The disk may be full, or the reader may have exited."""
     program = "log.error('lost')\nlogging.getLogger('x').error('lost')\nprint('went on')"
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
         done = run(program, "json", stderr=full)

@@ -7,7 +7,7 @@ from arena.platform.names import WrongName, check_name, is_reserved, skeleton
 
 @pytest.mark.parametrize("name", ["ab", "Greedy-2", "my_bot", "4d", "a" * 40, "A0"])
 def test_a_name_that_can_be_used(name: str) -> None:
-    """It has two to forty letters, digits, - and _."""
+    """A name has two to forty letters, digits, - and _."""
     check_name(name, "bot")
 
 
@@ -30,7 +30,7 @@ def test_a_name_that_can_be_used(name: str) -> None:
     ],
 )
 def test_any_other_name_is_refused(name: str) -> None:
-    """The error is short and in ASCII. It says what is allowed and which name was refused."""
+    """The error is short and in ASCII. It has the refused name, and says what is allowed."""
     with pytest.raises(WrongName, match="name of a bot: use 2 to 40 letters") as caught:
         check_name(name, "bot")
     assert str(caught.value).isascii()
@@ -42,7 +42,7 @@ def test_any_other_name_is_refused(name: str) -> None:
     "name", ["admin", "API", "House", "null", "adm1n", "h0use", "r-o_o-t", "former-3f", "F0RMER-x"]
 )
 def test_a_name_that_speaks_for_the_arena_is_reserved(name: str) -> None:
-    """The case, digits for letters, and separators make no difference."""
+    """Case, digits in place of letters, and separators make no difference."""
     assert is_reserved(name)
 
 
@@ -54,6 +54,6 @@ def test_a_name_that_contains_a_reserved_one_is_free(name: str) -> None:
 
 @pytest.mark.parametrize(("one", "other"), [("Lily", "IiIy"), ("bob_1", "B0B-l"), ("ann", "ANN")])
 def test_names_that_look_alike_are_equal(one: str, other: str) -> None:
-    """Case, and letters and digits of the same shape, make no difference."""
+    """Names are equal if only case, or letters and digits of the same shape, differ."""
     assert skeleton(one) == skeleton(other)
     assert skeleton(one) != skeleton(one + "x")

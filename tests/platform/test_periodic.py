@@ -1,4 +1,4 @@
-"""Test of actions that recur after errors."""
+"""Test of periodic actions that continue after errors."""
 
 import threading
 
@@ -9,7 +9,7 @@ from tests.patience import WAIT_SECONDS
 
 
 def test_an_action_recurs_after_any_error_until_its_context_ends() -> None:
-    """Expected errors are logged as a line, others with a traceback. In both cases the action is repeated."""
+    """Expected errors are logged as one line, others with a traceback. Either way, the action is repeated."""
     done = threading.Event()
     times: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Tests of runnable bots that are stopped by their own quota or by a busy host."""
+"""Tests that distinguish bots stopped by their own quota from bots stopped by a busy host."""
 
 import os
 import subprocess
@@ -20,23 +20,23 @@ _PERIOD_MICROS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A control group with a quota, like a container's."""
+    """A control group with a quota, like that of a container."""
 
     version: int
     name: str
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Return its folders. Version 1 has one for the quota and one for the counts."""
+        """Return the group's folders. Version 1 has one for the quota and one for the counts."""
         return tuple(_ROOT / hierarchy / self.name for hierarchy in self.hierarchies)
 
     @property
     def hierarchies(self) -> tuple[str, ...]:
-        """Return the folders of the controllers, which version 2 doesn't have."""
+        """Return the controllers' folders, which version 2 doesn't have."""
         return ("cpu", "cpuacct") if self.version == 1 else ("",)
 
     def files(self, cores: float) -> CpuFiles:
-        """Return the files with its counts."""
+        """Return the files with the group's counts."""
         first, last = self.folders[0], self.folders[-1]
         if self.version == 1:
             return CpuFiles(
@@ -67,12 +67,12 @@ class Group:
             (folder / "cgroup.procs").write_text(str(pid))
 
     def lift(self) -> None:
-        """Remove the quota, so that processes that exceeded it can end."""
+        """Remove the quota, so that processes that have exceeded it can exit."""
         name, value = ("cpu.cfs_quota_us", "-1") if self.version == 1 else ("cpu.max", "max")
         (self.folders[0] / name).write_text(value)
 
     def remove(self) -> None:
-        """Remove the group, whose processes have exited."""
+        """Remove the group, after its processes have exited."""
         for folder in self.folders:
             folder.rmdir()
 
@@ -85,7 +85,7 @@ while True:
     os.readv(source, [room] * 64)
 """
 OVERSPENDS = (sys.executable, "-Sc", _OVERSPENDING)
-"""Makes system calls of over a second."""
+"""A program that makes system calls of over a second."""
 
 
 @contextmanager
@@ -109,7 +109,7 @@ def waits(  # noqa: PLR0913 - the conditions of a test
     comes_first: bool,
     program: Sequence[str] = SPINS,
 ) -> float:
-    """Return the meter of measurements, as frequent as a referee's, that find programs waiting."""
+    """Return the share of measurements, as frequent as a referee's, that find programs waiting."""
     group = Group(version, f"kaiten-test-{os.getpid()}")
     group.make(cores, comes_first=comes_first)
     try:
@@ -138,18 +138,18 @@ def version(docker_client: docker.DockerClient) -> int:
 @pytest.mark.docker
 @pytest.mark.parametrize("processes", [pytest.param(1, id="spins"), pytest.param(6, id="forks")])
 def test_a_bot_that_its_own_quota_stops_does_not_wait_for_the_host(version: int, processes: int) -> None:
-    """Most of the time it is runnable and doesn't run, but it has had all that its quota gives."""
+    """Mostly it is runnable but not running, since it has used up its quota."""
     assert waits(version, 0.2, processes, others=0, comes_first=True) < 0.1
 
 
 @pytest.mark.docker
 def test_a_bot_that_exceeded_its_quota_does_not_wait_for_the_host(version: int) -> None:
-    """Linux doesn't stop it during a system call, so it stops it for many periods after that."""
+    """Linux doesn't stop a bot during a system call, but for many periods afterwards."""
     assert waits(version, 0.2, 2, others=0, comes_first=True, program=OVERSPENDS) < 0.1
 
 
 @pytest.mark.docker
 def test_a_bot_that_a_busy_host_stops_waits_for_it(version: int) -> None:
-    """It has used only a part of its quota."""
+    """The bot has used only a part of its quota, so the host is to blame."""
     others = 4 * len(os.sched_getaffinity(0))
     assert waits(version, 0.8, 1, others=others, comes_first=False) > 0.5

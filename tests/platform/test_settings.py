@@ -46,7 +46,7 @@ def test_a_misspelt_name_is_refused_with_the_nearest(
 def test_a_download_has_an_address_that_can_be_copied_into_a_shell(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The error has an example."""
+    """The error for any other address has an example."""
     for wrong in ("kaiten", "ftp://code.test/kaiten", "https://code.test/a b", "https://code.test/$(id)"):
         monkeypatch.setenv(name, wrong)
         with pytest.raises(WrongSettings, match=f"^{name}=.* such as https://code.example/kaiten.git$"):
@@ -57,7 +57,7 @@ def test_a_download_has_an_address_that_can_be_copied_into_a_shell(
 
 
 def test_every_wrong_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This includes names that resemble no setting, and names with an empty value."""
+    """This includes names that resemble no setting, and names of variables with empty values."""
     monkeypatch.setenv("ARENA_PROT", "")
     monkeypatch.setenv("ARENA_QXZJV", "1")
     with pytest.raises(WrongSettings) as refused:
@@ -67,7 +67,7 @@ def test_every_wrong_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This applies to our variables that aren't settings, and to other programs' variables."""
+    """Our variables that aren't settings, and those of other programs, are ignored."""
     for name in (*OTHER_VARIABLES, "ARENAS_OWN", "MY_ARENA_PORT"):
         monkeypatch.setenv(name, "whatever")
     monkeypatch.setenv("ARENA_PORT", "8123")
@@ -75,23 +75,23 @@ def test_other_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compose passes on unset variables as empty ones."""
+    """Compose passes unset variables on as empty ones."""
     for field in Settings.model_fields:
         monkeypatch.setenv(f"ARENA_{field.upper()}", "")
     assert read_settings() == Settings.model_construct()
     monkeypatch.setenv("XDG_RUNTIME_DIR", "")
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # root doesn't use it
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # root doesn't use this variable
     assert read_settings().sockets.is_absolute()
 
 
 def strings(folder: Path) -> set[str]:
-    """Return the variable names in strings of the Python code below a folder."""
+    """Return the names of variables in strings of the Python code below a folder."""
     trees = (ast.parse(file.read_text()) for file in folder.rglob("*.py"))
     values = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
     return {value for value in values if isinstance(value, str) and NAME.fullmatch(value)}
 
 
 def test_variables_in_the_code_are_known() -> None:
-    """Each variable of ours is a setting or listed as another variable."""
+    """Each of our variables is a setting, or listed as another variable."""
     known = {f"ARENA_{field.upper()}" for field in Settings.model_fields} | OTHER_VARIABLES
     assert strings(ROOT / "arena") | strings(ROOT / "web") <= known

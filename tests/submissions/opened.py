@@ -29,7 +29,7 @@ def settings_in(data: Path, sockets: Path) -> Settings:
 
 @contextmanager
 def opened(settings: Settings, client: docker.DockerClient) -> Iterator[Arena]:
-    """Yield an arena with some house bots, whose host is recorded as passing every control."""
+    """Yield an arena with some house bots. Its host is recorded as passing every control."""
     with open_arena(settings) as arena:
         arena.store.activity.record_host(host_report(), frozenset())
         arena.ladder.gate.decide(host_report(), ())
@@ -61,7 +61,7 @@ def counted_games(store: Store, submission: str) -> tuple[Played, ...]:
 def submitted_images(client: docker.DockerClient, install: str) -> list[str]:
     """Return the names of an installation's submitted images in the engine.
 
-    Equal bots have equal images, so an image may also have names of other installations.
+    Equal bots have equal images, so an image may also have other installations' names.
     """
     repository = f"kaiten/submitted-{install}"
     found: Any = client.api.images(name=repository)
@@ -72,7 +72,7 @@ def submitted_images(client: docker.DockerClient, install: str) -> list[str]:
 def refill_of(arena: Arena) -> Callable[[], bool]:
     """Return a function that adds a rated match once all submissions are over.
 
-    Earlier ones would only take processor time from the submissions.
+    Earlier matches would only take processor time from the submissions.
     """
 
     def refill() -> bool:

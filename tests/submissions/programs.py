@@ -1,4 +1,4 @@
-"""Submitted bots: valid ones, one for each way to fail, and images built by their authors."""
+"""Submitted bots: valid ones, one for each way to fail, and images built by authors."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The figures of qualification games, played by the real referee with clock and bots from the test."""
+"""Tests of qualification games' figures, from the real referee with a clock and bots set by the test."""
 
 from dataclasses import replace
 
@@ -29,20 +29,20 @@ def test_times_notes_and_output_are_counted() -> None:
 
 
 def test_late_decisions_have_no_time() -> None:
-    """They count as decisions and as late."""
+    """Late decisions are counted in both numbers, but have no time."""
     told = figures(played(late(2)))
     assert (told.late, told.slowest_millis) == (2, 0.0)
     assert told.decisions == figures(played(late(0))).decisions
 
 
 def test_a_bot_that_is_gone_is_last() -> None:
-    """The stand-in's decisions don't count."""
+    """A bot that is gone is last, and the stand-in's decisions don't count."""
     told = figures(played(gone(Fault.CRASH, "it ended", after=4)))
     assert (told.place, told.decisions) == (3, 5)
 
 
 def test_places_are_those_of_the_rules() -> None:
-    """The two players are first and second, or share the first place."""
+    """Two players are first and second, or share the first place."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.play_on()
@@ -54,7 +54,7 @@ def test_places_are_those_of_the_rules() -> None:
 
 
 def test_an_absent_bot_has_no_times() -> None:
-    """It is last, with no times, notes or output."""
+    """An absent bot is last, with no times, notes or output."""
     driver = Driver(RULES)
     for seat in (0, 2):
         driver.match.greeted(seat, Hello(1, "test/1"), driver.now)

@@ -1,4 +1,4 @@
-"""Submissions in real containers: valid bots reach the ladder, and the others are rejected with a cause."""
+"""Tests of submissions in real containers: valid bots reach the ladder, others are rejected with a cause."""
 
 import gzip
 import io
@@ -35,7 +35,7 @@ def arena(settings: Settings, docker_client: docker.DockerClient, base_image: st
 
 
 def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, KnownSubmission]:
-    """Run the arena until all these submissions are over, and these bots have played a rated game."""
+    """Run the arena until these submissions are over and the bots in ``rated`` have played a rated game."""
     events: list[MatchEvent] = []
 
     def found() -> dict[str, KnownSubmission]:
@@ -86,7 +86,7 @@ def small_image(**config: object) -> bytes:
 
 
 def kind_of(content: bytes) -> UploadKind:
-    """Return whether this is a source file or an archive."""
+    """Return the kind of a file: Python source or image archive."""
     return UploadKind.PYTHON if content.lstrip().startswith(b"from arena") else UploadKind.IMAGE
 
 
@@ -114,8 +114,8 @@ REJECTED = {
 """Content of each rejected bot, with the stage, kind and text of the expected cause."""
 
 if SOAK:
-    # The engine reads a whole image for each bot, and the last one takes half a minute. Their causes are in
-    # test_qualification.py, too little memory is in test_docker_runtime.py, and late answers in tests/play.
+    # The engine reads a whole image for each bot, and the last bot takes half a minute. test_qualification.py
+    # tests their causes, test_docker_runtime.py too little memory, and tests/play late answers.
     REJECTED |= {
         "hungry": (
             programs.HUNGRY.encode(),
@@ -142,7 +142,7 @@ if SOAK:
 def test_valid_bots_play_and_others_are_rejected_with_the_cause(
     arena: Arena, settings: Settings, docker_client: docker.DockerClient, base_image: str
 ) -> None:
-    """An image and a source file reach the leaderboard. Each of the others is rejected with its own cause.
+    """An image and a source file reach the leaderboard. Every other bot is rejected with its own cause.
 
     Packing and reading an image takes long, so only the soak run has one here. tests/demo/test_journey.py
     has one in the short run.

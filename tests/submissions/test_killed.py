@@ -1,4 +1,4 @@
-"""After a kill, a submission continues from its stage when the arena restarts, and nothing is done twice."""
+"""Test that a restarted arena continues a submission at its stage after a kill, and repeats nothing."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.docker
 
 @contextmanager
 def running(settings: Settings) -> Iterator[None]:
-    """Run an arena, and kill it with SIGKILL in the end."""
+    """Run an arena, and kill it at the end with SIGKILL."""
     command = [
         sys.executable,
         "-m",
@@ -44,7 +44,7 @@ def running(settings: Settings) -> Iterator[None]:
 
 
 def found(store: Store, id_: str) -> KnownSubmission:
-    """Return an existing submission."""
+    """Return a submission, which must exist."""
     known = store.submissions.find(id_)
     assert known is not None
     return known
@@ -54,9 +54,9 @@ def found(store: Store, id_: str) -> KnownSubmission:
 def test_a_submission_survives_every_kill(
     settings: Settings, docker_client: docker.DockerClient, base_image: str
 ) -> None:
-    """The arena is killed during a qualification game, and in `make soak` also during the inspection.
+    """The arena is killed during a qualification game and, in `make soak`, also during the inspection.
 
-    In the end there is one version with three games, and no file is left.
+    Afterwards, there is one version with three games, and no file is left.
     """
     assert base_image
     settings.data_dir.mkdir()
@@ -86,7 +86,7 @@ def test_a_submission_survives_every_kill(
 
 
 def _removed_all(client: docker.DockerClient, install: str) -> bool:
-    """Remove what the last kill left, as the next start would; return whether nothing was left."""
+    """Remove what the last kill left, as the next start would. Return whether nothing was left."""
     left = client.containers.list(
         all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={install}"}
     )

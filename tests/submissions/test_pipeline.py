@@ -1,4 +1,4 @@
-"""The steps of submissions, with a real store and intake. After an arena fault a submission waits."""
+"""Tests of submissions' steps, with a real store and intake. After an arena fault, a submission waits."""
 
 import gzip
 import random
@@ -40,13 +40,13 @@ from tests.patience import WAIT_SECONDS
 
 
 class Engine:
-    """An engine that loads every image, or fails as the test says."""
+    """An engine that loads every image, or fails if the test says so."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
 
     def check_source(self, source: str) -> None:  # noqa: ARG002 - the pipeline's protocol
-        """Fail, or do nothing."""
+        """Raise the error set by the test, or do nothing."""
         if self.error is not None:
             raise self.error
 
@@ -87,7 +87,7 @@ class Place:
         return self.now
 
     def start(self) -> None:
-        """Restart as after a kill: only the store and files remain."""
+        """Restart as after a kill: only the store and the files remain."""
         self.intake = Intake(
             self._images,
             Bases(find=lambda _: "", export=lambda _: iter(())),
@@ -130,7 +130,7 @@ class Place:
         self.pipeline.step()
 
     def found(self, id_: str) -> KnownSubmission:
-        """Return an existing submission."""
+        """Return a submission, which must exist."""
         known = self.store.submissions.find(id_)
         assert known is not None
         return known
@@ -180,7 +180,7 @@ RETRY = timedelta(minutes=2)
 
 
 def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
-    """Inspection, loading, three games, activation and a first match; each step may follow a restart."""
+    """A submission passes all stages up to its first rated match, even if a restart precedes each step."""
     id_ = place.send()
     seen = []
     for _ in range(6):
@@ -190,7 +190,7 @@ def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
         games = place.store.submissions.games(id_)
         if games and not seen[-1].over:
             place.step()
-            assert place.store.submissions.games(id_) == games  # nothing is done twice
+            assert place.store.submissions.games(id_) == games  # a repeated step does nothing
             place.play()
     assert seen == [Stage.INSPECTED, *[Stage.QUALIFYING] * 3, Stage.ACTIVE, Stage.ACTIVE]
     assert [game.rules.players for game in place.store.submissions.games(id_)] == [2, 3, 5]
@@ -216,7 +216,7 @@ def test_a_check_qualifies_and_enters_nothing(place: Place) -> None:
 
 
 def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place) -> None:
-    """The others wait. A bot's second submission begins when the first is finished."""
+    """Other files wait. A bot's second submission begins when the first is finished."""
     first, second, other = place.send(), place.send(content=saved("other one")), place.send("other")
     place.step()
     assert [place.stage(each) for each in (first, second, other)] == ["inspected", "received", "received"]
@@ -225,7 +225,7 @@ def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place
 
 
 def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> None:
-    """The compressed archive differs, but is rejected before it plays, with the version's name."""
+    """Although the archive differs, it is rejected before it plays. The error names the version."""
     place.send()
     for _ in range(4):
         place.step()
@@ -242,7 +242,7 @@ def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> No
 
 
 def test_a_submission_waits_while_the_gate_is_shut(place: Place) -> None:
-    """The submission waits with a reason, and continues when untrusted bots are accepted."""
+    """The submission waits with a reason until untrusted bots are accepted."""
     place.gate.decide(host_report("swap"), ())
     id_ = place.send()
     place.step()
@@ -255,7 +255,7 @@ def test_a_submission_waits_while_the_gate_is_shut(place: Place) -> None:
 
 
 def test_a_submission_waits_while_there_is_no_room(place: Place, tmp_path: Path) -> None:
-    """The file stays until there is room."""
+    """The submission's file is kept until there is room for the image."""
     place.quota = 10
     place.start()
     id_ = place.send()
@@ -301,7 +301,7 @@ def test_a_clock_that_is_set_back_delays_no_retry(place: Place) -> None:
 
 
 def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
-    """The cause quotes the engine."""
+    """The cause quotes the engine's error."""
     id_ = place.send()
     place.engine.error = LaunchRefused("the image declares a VOLUME")
     place.step()
@@ -316,7 +316,7 @@ def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
 
 
 def test_a_rejected_file_is_removed(place: Place, tmp_path: Path) -> None:
-    """Only the cause is kept. If the file was lost, the cause blames the arena."""
+    """Only the cause is kept. For a lost file, the cause blames the arena."""
     bad, lost = place.send("bad", b"no archive"), place.send("lost")
     place.uploads.remove(lost, UploadKind.IMAGE)
     place.step()
@@ -327,8 +327,8 @@ def test_a_rejected_file_is_removed(place: Place, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_read_slowly_does_not_keep_others_waiting(place: Place) -> None:
-    """Each time it takes too long, it pauses longer. A file that came later has its turn meanwhile."""
-    # Zero, so that even on a busy host the reader isn't done when the arena looks.
+    """A file that takes too long pauses, longer each time. Other files have their turn meanwhile."""
+    # With zero, the reader is never done in time, whatever the host's load.
     place.limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=0)
     place.start()
     slow, later = place.send("slow"), place.send("later")
@@ -342,7 +342,7 @@ def test_a_file_that_is_read_slowly_does_not_keep_others_waiting(place: Place) -
 
 
 def test_a_failed_game_rejects_nothing(place: Place) -> None:
-    """The page reports the failure while the game is retried. After quarantine, another match follows."""
+    """While a failed game is retried, the page says so. After a quarantine, another match follows."""
     id_ = place.send()
     place.step()
     place.step()
@@ -362,7 +362,7 @@ def test_a_failed_game_rejects_nothing(place: Place) -> None:
 
 
 def test_a_game_is_played_again_when_a_host_is_quiet(place: Place) -> None:
-    """It is repeated after at least 20 s, and after a minute even on a busy host."""
+    """The game is repeated after at least 20 s, or after a minute even if hosts are busy."""
     sent = place.send()
     while place.found(sent).stage is not Stage.QUALIFYING:
         place.step()
@@ -385,7 +385,7 @@ def test_a_game_is_played_again_when_a_host_is_quiet(place: Place) -> None:
 
 
 def test_a_name_that_was_taken_in_the_meantime_is_a_cause(place: Place) -> None:
-    """The name belongs to the bot that was activated first."""
+    """The name belongs to the bot that is activated first."""
     id_ = place.send()
     place.step()
     place.step()
@@ -400,7 +400,7 @@ def test_a_name_that_was_taken_in_the_meantime_is_a_cause(place: Place) -> None:
 
 
 def test_a_submission_waits_for_house_bots(place: Place, tmp_path: Path) -> None:
-    """Without house bots it has no opponents."""
+    """Without house bots, a submission has no opponents."""
     with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
         (tmp_path / "other").mkdir()
         lonely = Place(tmp_path / "other", store)
@@ -416,7 +416,7 @@ def test_a_submission_waits_for_house_bots(place: Place, tmp_path: Path) -> None
 
 
 def test_an_operator_adds_a_file_for_an_author(place: Place, tmp_path: Path) -> None:
-    """The bot belongs to the author's account, if there is one. The same file again is no new version."""
+    """If the author has an account, it owns the bot. Adding the same file again makes no new version."""
     account = add_account(place.store, "Ann")
     file = tmp_path / "whatever-it-is-called"
     file.write_bytes(saved("packed"))

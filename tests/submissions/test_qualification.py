@@ -1,4 +1,4 @@
-"""Verdicts on qualification games, played by the real referee with clock and bots from the test."""
+"""Tests of verdicts on qualification games, from the real referee with a clock and bots set by the test."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ Play = Callable[[Driver], None]
 
 
 def played(play: Play, report: SeatReport = RAN) -> Played:
-    """Play a game in which the bot does this after all Hellos, and otherwise plays correctly."""
+    """Play a game in which the bot does this after all Hellos, and plays correctly from then on."""
     driver = Driver(RULES)
     driver.greet()
     play(driver)
@@ -109,12 +109,12 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
             Kind.CRASH,
             "disconnected in game 1 of 3, round 1, turn 5: it ended",
         ),
-        # A crash counts more than late decisions before it.
+        # A crash takes precedence over earlier late decisions.
         ([late(2), gone(Fault.CRASH, "it ended", 1)], Kind.CRASH, "disconnected in game 2"),
     ],
 )
 def test_a_faulty_bot_gets_the_cause(plays: Sequence[Play], kind: Kind, words: str) -> None:
-    """The cause names the first failed game, the decision and its request."""
+    """The cause has the first failed game, the decision and its request."""
     cause = standing([played(play) for play in plays]).cause
     assert cause is not None
     assert (cause.stage, cause.kind, cause.hint) == (Stage.QUALIFYING, kind, HINTS[kind])
@@ -178,7 +178,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it exited with code 1")
     ],
 )
 def test_an_absent_bot_gets_the_cause(play: Play, report: SeatReport, kind: Kind, words: str) -> None:
-    """The cause follows from the sandbox's report and the bot's output. It has no request."""
+    """The cause is derived from the sandbox's report and the bot's output, and has no request."""
     cause = standing([played(play, report)]).cause
     assert cause is not None
     assert cause.kind is kind
@@ -188,7 +188,7 @@ def test_an_absent_bot_gets_the_cause(play: Play, report: SeatReport, kind: Kind
 
 
 def test_trying_the_network_is_not_a_cause_by_itself() -> None:
-    """A bot that tries the network but keeps playing qualifies. If it cheats too, that is the cause."""
+    """A bot that tries the network and keeps playing qualifies. Its cause can only be another fault."""
     report = replace(RAN, stderr="x" * 9000 + "Network is unreachable\n")
     assert standing([played(well, report)]).cause is None
     cause = standing([played(forbidden, report)]).cause
@@ -198,7 +198,7 @@ def test_trying_the_network_is_not_a_cause_by_itself() -> None:
 
 
 def test_every_cause_has_a_hint() -> None:
-    """This covers every kind of cause."""
+    """Every kind of cause has a hint."""
     assert HINTS.keys() == set(Kind)
 
 
@@ -271,7 +271,7 @@ Extension modules: grpc._cython.cygrpc (total: 1)
     ],
 )
 def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -> None:
-    """The cause has the exception and the line. A missing module isn't taken for a missing network."""
+    """The cause has the exception and the line. A missing module isn't reported as a missing network."""
     cause = standing([played(gone(Fault.CRASH, "it ended"), replace(ENDED, stderr=stderr))]).cause
     assert cause is not None
     assert cause.kind is kind
@@ -279,7 +279,7 @@ def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -
 
 
 def test_a_program_that_ends_well_has_never_called_run() -> None:
-    """Exit code 0 without a Hello means that the bot never called run."""
+    """Exiting with code 0 before a Hello means that the bot never called run()."""
     ended = replace(ENDED, exit_code=0, trouble="it exited with code 0")
     cause = standing([played(gone(Fault.CRASH, "it ended"), ended)]).cause
     assert cause is not None
@@ -293,7 +293,7 @@ WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s during whi
 
 
 def test_games_that_a_busy_host_delayed_are_repeated() -> None:
-    """They are repeated at most twice. Then the verdict counts, and says how often games were repeated.
+    """They are repeated at most twice. The verdict on the third counts, and mentions the repetitions.
 
     If the host didn't delay the bot, the verdict counts immediately.
     """
@@ -317,7 +317,7 @@ def test_games_that_a_busy_host_delayed_are_repeated() -> None:
 
 
 def test_a_repeated_game_keeps_its_number() -> None:
-    """Repeated, unfinished and quarantined games don't change the number."""
+    """Repeated, unfinished and quarantined games don't increase the number."""
     kept_waiting, sound = played(gone(Fault.ABSENT, WAITED), NEVER), played(well)
     assert numbers(()) == ()
     assert numbers([sound, sound, sound]) == (1, 2, 3)
@@ -346,7 +346,7 @@ AFTERWARDS = "kaiten: game 0, round 1, turn 1: {fault}: that is how it was\nnext
     ],
 )
 def test_a_fault_of_a_running_bot_names_its_line(play: Play, fault: str, stderr: str, words: str) -> None:
-    """Output before the fault's notice is used, but not output after it."""
+    """The cause uses output from before the notice of the fault, but none from after it."""
     cause = standing([played(play, replace(RAN, stderr=stderr + AFTERWARDS.format(fault=fault)))]).cause
     assert cause is not None
     assert cause.kind.value in {"slow", "illegal", "protocol"}
@@ -356,7 +356,7 @@ def test_a_fault_of_a_running_bot_names_its_line(play: Play, fault: str, stderr:
 
 
 def test_an_illegal_move_of_a_python_bot_names_its_line() -> None:
-    """The library prints where ``choose`` is after the notice of the fault."""
+    """After the notice of the fault, the library prints where ``choose`` is defined."""
     stderr = "kaiten: game 0, round 1, turn 1: illegal: no such card\n" + PLACE
     cause = standing([played(forbidden, replace(RAN, stderr=stderr))]).cause
     assert cause is not None

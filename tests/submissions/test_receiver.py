@@ -1,4 +1,4 @@
-"""Uploads are stored completely, or not at all."""
+"""Tests that uploads are stored completely or not at all."""
 
 import hashlib
 import os
@@ -94,7 +94,7 @@ def send(receiver: Receiver, said: Upload, *pieces: bytes) -> KnownSubmission:
 
 
 def test_a_file_is_kept_under_its_submission(store: Store, folder: Path) -> None:
-    """It is stored with its size, its hash and the note without invisible characters."""
+    """The submission has the file's size and hash, and the note without invisible characters."""
     digest = hashlib.sha256(FILE).hexdigest()
     said = upload(size=len(FILE), sha256=digest.upper(), note=" a\N{RIGHT-TO-LEFT OVERRIDE}b \n c ")
     known = send(receiver(store, folder), said, FILE[:3], FILE[3:])
@@ -139,7 +139,7 @@ def test_a_refused_upload_leaves_nothing(  # noqa: PLR0913, PLR0917 - columns of
 
 
 def test_a_broken_connection_leaves_nothing(store: Store, folder: Path) -> None:
-    """If the upload is interrupted in any way, the received part is deleted."""
+    """If an upload is interrupted in any way, the received part is deleted."""
     with suppress(ConnectionResetError), receiver(store, folder).begin(upload()) as incoming:
         incoming.write(FILE)
         assert len(list(folder.iterdir())) == 1
@@ -149,7 +149,7 @@ def test_a_broken_connection_leaves_nothing(store: Store, folder: Path) -> None:
 
 
 def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
-    """Two concurrent uploads count as two, even if unfinished; a finished one isn't counted twice."""
+    """Concurrent uploads all count, even unfinished ones. A finished upload isn't counted twice."""
     one = receiver(store, folder, most=2)
     with one.begin(upload()) as first, one.begin(upload()) as second:
         with pytest.raises(
@@ -169,7 +169,7 @@ def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
 
 
 def test_an_aborted_upload_counts_towards_the_quota(store: Store, folder: Path) -> None:
-    """An upload that differs from its announcement counts too. The wait depends on the oldest upload."""
+    """So does one that differs from its announcement. The wait depends on the oldest upload."""
     one = receiver(store, folder, most=2)
     with suppress(ConnectionResetError), one.begin(upload()):
         raise ConnectionResetError
@@ -185,7 +185,7 @@ def test_an_aborted_upload_counts_towards_the_quota(store: Store, folder: Path) 
 
 
 def test_an_upload_that_the_arena_could_not_store_does_not_count(store: Store, folder: Path) -> None:
-    """It doesn't matter whether the folder was unwritable at the beginning or at the end of the upload."""
+    """The folder may be unwritable at the beginning or at the end of the upload."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_bytes(b"a file where the folder should be")
     one = receiver(store, folder, most=1)
@@ -204,7 +204,7 @@ def test_a_lost_response_of_the_database_costs_nothing(
 ) -> None:
     """If the connection fails during a commit, the change may have taken effect.
 
-    A submission that was recorded keeps its file, and an upload that was counted is refunded.
+    A recorded submission keeps its file, and an upload that was counted is refunded.
     """
     losing = False
 
@@ -232,7 +232,7 @@ def test_a_lost_response_of_the_database_costs_nothing(
 
 
 def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
-    """It is refused before the transfer if its hash is announced, otherwise after it."""
+    """The same file is refused before its transfer if its hash is announced, otherwise afterwards."""
     one = receiver(store, folder)
     send(one, upload(), FILE)
     digest = hashlib.sha256(FILE).hexdigest()
@@ -245,7 +245,7 @@ def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
 
 
 def test_a_full_disk_and_too_many_uploads_are_temporary(store: Store, folder: Path) -> None:
-    """The error asks to try again. When there is room, the file is accepted."""
+    """Both errors are temporary: when there is room, the file is accepted."""
     with pytest.raises(DiskFull, match="disk is too full"):
         send(receiver(store, folder, least_free=1 << 60), upload(), FILE)
     one = receiver(store, folder)
@@ -275,12 +275,12 @@ class Crowd(ExitStack):
 
 
 def image(source: str) -> Upload:
-    """Return the announcement of an image; every address has another author."""
+    """Return the announcement of an image. Every address has a different author."""
     return upload(f"bot-{source}", author=f"author-{source}", kind=UploadKind.IMAGE, source=source)
 
 
 def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
-    """The slowest upload older than a minute is ended with a reason. Its file is deleted, and it counts."""
+    """Of the uploads older than a minute, the slowest is ended with a reason. It still counts."""
     with Crowd(store, folder) as crowd:
         begun = [crowd.begin(f"s{number}") for number in range(IMAGES)]
         for number, incoming in enumerate(begun):
@@ -304,7 +304,7 @@ def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
 
 
 def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
-    """Another upload must wait until they are too slow."""
+    """A new upload has to wait until one of them becomes too slow."""
     with Crowd(store, folder) as crowd:
         fast = crowd.begin("fast")
         for _ in range(60):
@@ -321,7 +321,7 @@ def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
 
 
 def test_a_slow_upload_keeps_its_place_while_others_find_one(store: Store, folder: Path) -> None:
-    """An upload at 2 Mbit per second isn't ended if there are enough places."""
+    """Even at 2 Mbit per second, an upload isn't ended while there are enough places."""
     with Crowd(store, folder) as crowd:
         for number in range(IMAGES - 2):
             crowd.begin(f"s{number}")
@@ -334,7 +334,7 @@ def test_a_slow_upload_keeps_its_place_while_others_find_one(store: Store, folde
 
 
 def test_places_per_address_are_limited(store: Store, folder: Path) -> None:
-    """At the limit, only files from other addresses are accepted."""
+    """At the limit, files are accepted only from other addresses."""
     with Crowd(store, folder) as crowd:
         for _ in range(MAX_PER_ADDRESS):
             crowd.begin("many")
@@ -365,7 +365,7 @@ def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path)
 
 
 def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:
-    """Otherwise one account could use all places. Other accounts aren't affected."""
+    """Otherwise one account could use all places. Other accounts are not affected."""
     one = receiver(store, folder)
     ben, eve = (
         store.people.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
@@ -396,14 +396,14 @@ def test_nothing_is_received_if_untrusted_bots_must_not_play(store: Store, folde
 
 
 def test_trusted_files_need_no_tested_host(tmp_path: Path, folder: Path) -> None:
-    """Files of trusted authors don't depend on the host's controls."""
+    """Files by trusted authors are accepted whatever the host's controls."""
     with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
         assert store.activity.hosts() == ()
         assert send(receiver(store, folder, own=True), upload(), FILE).stage is Stage.RECEIVED
 
 
 def test_files_left_by_a_killed_process_are_removed(folder: Path) -> None:
-    """They are removed when they can no longer be in use. Files of submissions stay."""
+    """They are removed once they can no longer be in use. Files of submissions are kept."""
     folder.mkdir(parents=True)
     for name, age in {"u1.tar": GRACE, "u2.py": GRACE, "u3.part": GRACE, "u4.part": timedelta(0)}.items():
         file = folder / name

@@ -1,4 +1,4 @@
-"""Places for arenas, on each kind of database, an arena with data of every kind, and a backup of it."""
+"""Places for arenas on each kind of database, an arena with data of every kind, and a backup of it."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.ops.backup.places import Spot, Spots, settle
 
 @pytest.fixture
 def spots(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Spots]:
-    """Yield places; if the test is marked for PostgreSQL, they can have databases there."""
+    """Yield places. If the test is marked for PostgreSQL, they can have databases there."""
     marked = request.node.get_closest_marker("postgresql") is not None
     made = Spots(tmp_path, request.getfixturevalue("postgresql_cluster") if marked else None)
     yield made
@@ -41,5 +41,5 @@ def live(filled: Path, spots: Spots) -> Spot:
 
 @pytest.fixture
 def kept(filled: Path, tmp_path: Path) -> Path:
-    """Return a copy of its backup."""
+    """Return a copy of that arena's backup."""
     return Path(shutil.copy(filled / "kept.zip", tmp_path / "kept.zip"))

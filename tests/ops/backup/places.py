@@ -1,4 +1,4 @@
-"""Arenas to back up, and places to restore them to."""
+"""Arenas to back up, and places in which to restore them."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ class Spot:
         return named
 
     def back_up(self, path: Path) -> BackupManifest:
-        """Back the arena up to a file."""
+        """Back up the arena to a file."""
         with path.open("w+b") as file:
             return make_backup(self.settings, file, lambda _: None)
 
@@ -51,17 +51,17 @@ class Spot:
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """Yield its store."""
+        """Yield the arena's store."""
         with closing(open_store(self.settings.url)) as store:
             yield store
 
     @property
     def images(self) -> ImageStore:
-        """Return its image store."""
+        """Return the arena's image store."""
         return images_of(self.settings)
 
     def files(self) -> dict[str, bytes]:
-        """Return the names and contents of its uploads."""
+        """Return the names and contents of the arena's uploads."""
         folder = self.settings.data_dir / "uploads"
         return {file.name: file.read_bytes() for file in folder.iterdir()} if folder.is_dir() else {}
 

@@ -1,4 +1,4 @@
-"""Tests of the checks on a backup: one that could not be restored is not made."""
+"""Tests of the checks during a backup: no backup is made that could not be restored."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from tests.ops.backup.places import Spot, Spots, everything
 
 
 def change(spot: Spot, statement: str) -> None:
-    """Change an arena's SQLite database in a way that no arena does."""
+    """Change an arena's SQLite database in a way that no arena would."""
     with closing(Database(spot.settings.url)) as database, database.write() as connection:
         connection.execute(text("PRAGMA ignore_check_constraints = ON"))
         assert connection.execute(text(statement)).rowcount > 0
@@ -48,7 +48,7 @@ CHANGES = {
 
 
 def test_data_that_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path) -> None:
-    """The error says what is wrong."""
+    """The error says what is wrong with the data."""
     for name, (statement, words) in CHANGES.items():
         spot = Spot(Settings(data_dir=tmp_path / name, disk_floor_gib=0))
         shutil.copytree(live.settings.data_dir, spot.settings.data_dir)
@@ -62,7 +62,7 @@ def test_data_that_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: 
 
 
 def test_a_failed_backup_keeps_the_previous_one(live: Spot, tmp_path: Path) -> None:
-    """No other file is left either."""
+    """A failed backup leaves the previous file unchanged, and no other file."""
     change(live, "UPDATE card_count SET seen = 1e19")
     (tmp_path / "kept.zip").write_bytes(b"that of yesterday")
     before = set(tmp_path.iterdir())
@@ -74,7 +74,7 @@ def test_a_failed_backup_keeps_the_previous_one(live: Spot, tmp_path: Path) -> N
 
 
 def test_a_failed_backup_on_stdout_is_cut_off(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """A backup that is cut off can't be restored."""
+    """A truncated backup can't be restored."""
     change(live, "UPDATE card_count SET seen = 1e19")
     done = live.arena("backup", "-", folder=tmp_path)
     assert done.returncode == 2
@@ -86,7 +86,7 @@ def test_a_failed_backup_on_stdout_is_cut_off(live: Spot, spots: Spots, tmp_path
 
 
 def test_a_backup_is_read_back_before_it_is_reported(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """A backup in a file is verified. One on stdout can't be, and isn't reported as verified."""
+    """A backup in a file is verified. One on stdout can't be, so it isn't reported as verified."""
     made = live.arena("backup", "kept.zip", folder=tmp_path)
     assert made.returncode == 0
     assert b"arena: verifying the backup\narena: backup written and verified: " in made.stderr
@@ -99,7 +99,7 @@ def test_a_backup_is_read_back_before_it_is_reported(live: Spot, spots: Spots, t
 
 @pytest.mark.parametrize("at", [100, 2000, -22])
 def test_a_disk_that_returns_other_data_is_detected(live: Spot, tmp_path: Path, at: int) -> None:
-    """The changed byte may be anywhere."""
+    """A changed byte is detected anywhere in the file."""
     path = tmp_path / "kept.zip"
 
     def flip(said: str) -> None:

@@ -1,4 +1,4 @@
-"""Tests of forged backups: their hashes are right, but their data is invalid."""
+"""Tests of forged backups, whose hashes are right and whose data is invalid."""
 
 import math
 import random
@@ -260,8 +260,8 @@ IN_THE_DATABASE = (
     "a match twice",
     "a state that there is not",
     "no ladder",
-)  # a short run takes two of these
-"""Forgeries that the database itself refuses, after it has accepted other rows."""
+)  # a short run uses two of these
+"""Forgeries that the database itself refuses, after accepting other rows."""
 
 
 @pytest.mark.parametrize("name", list(FORGERIES)[:: many(2, 1)])
@@ -274,7 +274,7 @@ def test_a_forged_backup_is_refused(forged: Forgery, spots: Spots, tmp_path: Pat
 
 @pytest.mark.postgresql
 def test_postgresql_refuses_forged_backups(whole: Forgery, spots: Spots, tmp_path: Path) -> None:
-    """The database is empty after each of them, and the unchanged backup can then be restored."""
+    """After each refusal, the database is empty. The unchanged backup can then be restored."""
     there = spots.make("there", postgresql=True)
     for name in IN_THE_DATABASE[:: many(3, 1)]:
         forge, words = FORGERIES[name]
@@ -288,7 +288,7 @@ def test_postgresql_refuses_forged_backups(whole: Forgery, spots: Spots, tmp_pat
 def test_a_random_change_gives_an_error_or_a_valid_arena(
     whole: Forgery, spots: Spots, tmp_path: Path
 ) -> None:
-    """The change is to one value, or a row is removed or added. An arena that is restored can be read."""
+    """A value is changed, or a row removed or added. If the result is restored, it can be read."""
     dice, refused = random.Random(5), 0  # noqa: S311 - a test's dice
     for number in range(_CASES):
         forged = deepcopy(whole)

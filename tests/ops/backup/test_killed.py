@@ -1,4 +1,4 @@
-"""Tests of killed commands: they leave nothing that looks complete, and the next command needs no help."""
+"""Tests of killed commands: they leave nothing that looks complete, and the next one works without help."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ _MIB = 1024 * 1024
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Spot:
-    """Return an arena with enough data that its backup takes a moment. Tests only read it."""
+    """Return an arena with enough data for a backup to take a moment. Tests only read it."""
     spot = Spots(tmp_path_factory.mktemp("live"), None).make("live")
     settle(spot, size=16 * _MIB)
     with spot.store() as store:
@@ -53,14 +53,14 @@ END $$;
 CREATE EVENT TRIGGER hold_games ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION hold_games();
 SELECT pg_advisory_lock(1)
 """
-"""Makes a restore wait after it has created the table of games, before the first row."""
+"""Makes a restore wait after it has created the table of games, before it adds the first row."""
 
 _HELD = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 _RELEASE = "SELECT pg_advisory_unlock(1); DROP EVENT TRIGGER hold_games; DROP FUNCTION hold_games, hold"
 
 
 def is_killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> bool:
-    """Run a command, and kill it as soon as the condition is true. Return False if it succeeded before."""
+    """Run a command, and kill it once the condition is true. Return False if it succeeded before."""
     with started(words, folder, environment() | of.environment) as command:
         deadline = time.monotonic() + WAIT_SECONDS
         while not reached() and not command.has_ended:
@@ -71,9 +71,9 @@ def is_killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: S
 
 @contextmanager
 def endless(file: Path) -> Iterator[Callable[[], None]]:
-    """Let a file have no end, so that a command that reads it doesn't finish before it is killed.
+    """Make a file endless, so that a command that reads the file doesn't finish before it is killed.
 
-    Yields a function that adds some bytes, if there is room for them.
+    Yields a function that adds some bytes if there is room for them.
     """
     aside = file.rename(file.with_name("aside"))
     os.mkfifo(file)
@@ -91,7 +91,7 @@ def endless(file: Path) -> Iterator[Callable[[], None]]:
 
 
 def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
-    """A previous file of the same name stays. The next backup succeeds."""
+    """A previous file of the same name is kept. The next backup succeeds."""
     folder = tmp_path / "kept"
     folder.mkdir()
     old = folder / "kept.zip"
@@ -113,7 +113,7 @@ def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_restore_can_not_be_started(live: Spot, kept: Path, spots: Spots, kind: str) -> None:
-    """Whether files or rows were being written, no arena starts there until a restore has finished."""
+    """After a kill while files or rows are being written, no arena starts until a restore has finished."""
     there = spots.make("there", postgresql=kind == "postgresql")
     data = there.settings.data_dir
     database = None

@@ -104,10 +104,10 @@ NUMBERED = {
     "submission.number",
     "subscription.id",
 }
-"""Columns of ids and other numbers that differ from row to row: they are increased by a constant."""
+"""Columns of ids and other numbers that differ from row to row. They are increased by a constant."""
 
 OF_THE_LOG = {"game.number", "ladder.events", "ladder.games", "rating_event.number"}
-"""Columns without gaps, which are as large as their number of rows. New results still continue from them."""
+"""Columns numbered without gaps, up to their number of rows. New results continue the numbers."""
 
 BOUNDED = {
     *(f"{table}.players" for table in ("card_count", "card_games", "game", "match")),
@@ -144,7 +144,7 @@ def numeric(column: Column[Any]) -> bool:
 
 
 def test_every_numeric_column_is_listed() -> None:
-    """A new column must be added to one of the lists above."""
+    """Each numeric column is in exactly one of the lists above."""
     columns = {
         str(column) for table in Base.metadata.sorted_tables for column in table.columns if numeric(column)
     }
@@ -190,13 +190,13 @@ def veteran(spots: Spots, *, postgresql: bool) -> Spot:
 
 
 def rows_of(spot: Spot) -> dict[str, dict[tuple[Any, ...], Any]]:
-    """Return all rows of an arena except those of the audit log."""
+    """Return all rows of an arena's database except those of the audit log."""
     with closing(Database(spot.settings.url)) as database, database.read() as connection:
         return {name: rows for name, rows in _in_utc(held(connection)).items() if name != "audit"}
 
 
 def _in_utc(tables: Any) -> dict[str, Any]:  # noqa: ANN401 - rows of any table
-    """Return rows with times in the form that is common to both kinds of database."""
+    """Return rows with times in a form common to both kinds of database."""
     return {
         name: {
             key: {
@@ -212,7 +212,7 @@ def _in_utc(tables: Any) -> dict[str, Any]:  # noqa: ANN401 - rows of any table
 @pytest.mark.postgresql
 @pytest.mark.parametrize("of", ["sqlite", "postgresql"])
 def test_large_numbers_survive_a_change_of_database(spots: Spots, tmp_path: Path, of: str) -> None:
-    """Every number survives a backup and a restore. Results of later games are added to it exactly."""
+    """Every number survives a backup and a restore. Later games' results are added exactly."""
     old = veteran(spots, postgresql=of == "postgresql")
     there = spots.make("there", postgresql=of == "sqlite")
     old.back_up(tmp_path / "kept.zip")
@@ -259,7 +259,7 @@ def store(url: str) -> Iterator[Store]:
 
 
 def test_results_are_added_to_large_sums(store: Store, url: str) -> None:
-    """The sums of real games are multiplied by a billion.
+    """Later games' results are added exactly to real sums multiplied by a billion.
 
     The numbers of games and events continue from there.
     """

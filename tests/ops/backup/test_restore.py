@@ -1,4 +1,4 @@
-"""Tests of restoring backups. If one is refused, nothing has changed."""
+"""Tests of restoring backups. A refused restore changes nothing."""
 
 import os
 import random
@@ -48,7 +48,7 @@ def nothing_in(spot: Spot) -> bool:
 
 
 def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -> None:
-    """The old arena may have gone on after the backup, so its games and their deals may be public."""
+    """The old arena may have continued after the backup, so its deals may have become public."""
     old, new = spots.make("old"), spots.make("new")
     old.settings.data_dir.mkdir()
     with old.store() as store:
@@ -67,7 +67,7 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
 
 
 def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spots) -> None:
-    """Only the audit log, which has an entry on the restore, and the installation's id differ."""
+    """Only the installation's id and the audit log differ. The log has an entry on the restore."""
     there = spots.make("there")
     manifest = there.restore(kept)
     assert {file.name for file in there.settings.data_dir.iterdir() if file.is_file()} == {
@@ -88,7 +88,7 @@ def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spo
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path, kind: str) -> None:
-    """Its entries keep their numbers and addresses. Each restore adds its own entry."""
+    """Entries of the audit log keep their numbers and addresses. Each restore adds an entry."""
     there, back = spots.make("there", postgresql=kind == "postgresql"), spots.make("back")
     with live.store() as store:
         store.people.record(NewAuditEntry(at=START, who="terminal:ann", what="invite", detail="for 3 days"))
@@ -109,7 +109,7 @@ def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path, kind: 
 
 
 def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """Only the audit log of a restored arena differs."""
+    """A backup of a restored arena equals the original, except for the audit log."""
     there = spots.make("there")
     first = there.restore(kept)
     second = there.back_up(tmp_path / "again.zip")
@@ -120,7 +120,7 @@ def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_pat
 
 
 def test_a_backup_can_go_to_stdout(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """It can be piped to another host."""
+    """A backup can be piped to another host and restored there."""
     there = spots.make("there")
     made = live.arena("backup", "-", folder=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -132,7 +132,7 @@ def test_a_backup_can_go_to_stdout(live: Spot, spots: Spots, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("left", ["a-file", "images/blobs/sha256/00", "arena.sqlite3"])
 def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spots, left: str) -> None:
-    """Its files are unchanged. Empty folders are accepted, since they may be mount points."""
+    """Its files are left as they are. Empty folders are accepted, since they may be mount points."""
     there = spots.make("there")
     file = there.settings.data_dir / left
     file.parent.mkdir(parents=True)
@@ -148,7 +148,7 @@ def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spo
 def test_files_of_another_sqlite_database_are_refused(
     kept: Path, spots: Spots, tmp_path: Path, left: str
 ) -> None:
-    """If only the database's own file was moved away, SQLite would apply its log to the restored one."""
+    """If only the database file was moved away, SQLite would apply its log to the restored one."""
     there = spots.make("there", url=f"sqlite:///{tmp_path / 'kaiten'}")
     (tmp_path / left).write_text("theirs")
     with pytest.raises(DatabaseNotEmpty, match=rf"/{left} exists: move it away"):
@@ -162,7 +162,7 @@ def test_files_of_another_sqlite_database_are_refused(
 @pytest.mark.postgresql
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots, killed: bool) -> None:  # noqa: FBT001 - parametrized
-    """Its content is unchanged, and nothing is restored, even if a killed restore has left its note."""
+    """Nothing is changed or restored, even if a killed restore has left its marker file."""
     there = spots.make("there", postgresql=True)
     if killed:
         there.settings.data_dir.mkdir()
@@ -181,7 +181,7 @@ def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots, ki
 def test_a_restore_killed_at_its_very_end_can_be_completed(
     live: Spot, kept: Path, spots: Spots, tmp_path: Path, kind: str
 ) -> None:
-    """Repeating the restore only completes it, and another backup is refused. Neither removes anything."""
+    """Repeating the restore completes it; another backup is refused. Neither removes anything."""
     there = spots.make("there", postgresql=kind == "postgresql")
     note = there.settings.data_dir / "restoring"
     notes: list[bytes] = []
@@ -214,14 +214,14 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
 
 
 def test_a_running_arena_is_left_alone(kept: Path, spots: Spots) -> None:
-    """A restore needs the lock of the data directory."""
+    """A restore needs the data directory's lock."""
     there = spots.make("there")
     with data_dir_lock(there.settings.data_dir), pytest.raises(CannotStart, match="another arena is running"):
         there.restore(kept)
 
 
 def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """The file may be cut at any byte."""
+    """A truncated file is refused, at whatever byte it ends."""
     there, whole, dice = spots.make("there"), kept.read_bytes(), random.Random(1)  # noqa: S311 - a test's dice
     cut = tmp_path / "cut.zip"
     cuts = (dice.randrange(len(whole)) for _ in range(many(2, 20)))
@@ -233,7 +233,7 @@ def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: 
 
 
 def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """A changed byte is detected, unless it makes no difference to the archive's content."""
+    """A changed byte is detected, unless it doesn't affect the archive's content."""
     whole, dice = kept.read_bytes(), random.Random(2)  # noqa: S311 - a test's dice
     changed = tmp_path / "changed.zip"
     with zipfile.ZipFile(kept) as file:
@@ -271,7 +271,7 @@ def test_parts_with_another_compression_are_refused(
 
 
 def test_a_backup_of_a_newer_program_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """The format or the revision of the tables shows that. The error says what to do."""
+    """Either the format or the revision of the tables is newer. The error says what to do."""
     there = spots.make("there")
     with pytest.raises(BackupNewer, match=r"format is kaiten-backup/2.*install that version"):
         there.restore(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"))
@@ -291,7 +291,7 @@ def test_parts_outside_the_data_directory_are_refused(kept: Path, spots: Spots, 
 
 @pytest.mark.parametrize("content", [b"", b"This is a shopping list."])
 def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -> None:
-    """The error is a single line."""
+    """The error about a file that is no backup is a single line."""
     (tmp_path / "list.txt").write_bytes(content)
     done = spots.make("there").arena("restore", "list.txt", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -304,7 +304,7 @@ def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -
 def test_a_backup_from_before_the_first_release_is_refused(
     kept: Path, spots: Spots, tmp_path: Path, revision: str, to: str
 ) -> None:
-    """It is refused before anything is written. The error says how to start without it, and how to use it."""
+    """It is refused before anything is written. The error says how to start without it, or use it."""
     there = spots.make("there", postgresql=to == "postgresql")
     old = altered(kept, tmp_path / "old.zip", revision=revision)
     said = f"revision {revision}, which predates the first release.*: start an arena without it"
@@ -323,7 +323,7 @@ def test_a_backup_from_before_the_first_release_is_refused(
 def test_an_older_revision_is_migrated(
     live: Spot, kept: Path, spots: Spots, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
-    """The migration runs on the restored rows, as it would have on the original database."""
+    """The restored rows are migrated as they would have been in the original database."""
     there = spots.make("there", postgresql=to == "postgresql")
     become(monkeypatch, kept.parent)
     assert there.restore(kept).revision == NEWEST_REVISION
@@ -339,7 +339,7 @@ def test_an_older_revision_is_migrated(
 
 
 def test_without_an_arena_there_is_no_backup(spots: Spots, tmp_path: Path) -> None:
-    """No file is created."""
+    """Without an arena, no file is created."""
     done = spots.make("nowhere").arena("backup", "kept.zip", folder=tmp_path)
     assert done.returncode == 2
     assert b"no arena in" in done.stderr
@@ -347,7 +347,7 @@ def test_without_an_arena_there_is_no_backup(spots: Spots, tmp_path: Path) -> No
 
 
 def test_rows_come_back_however_the_bytes_are_cut() -> None:
-    """The bytes may come in pieces of any size. If the last ones are missing, that is an error."""
+    """The bytes may come in pieces of any size. Missing bytes at the end are an error."""
     batches = [[[number, f"text {number}", os.urandom(number), 0.1 * number, None]] for number in range(9)]
     content = b"".join(packed(batches))
     for size in (1, 3, 7, 100, len(content)):
@@ -359,7 +359,7 @@ def test_rows_come_back_however_the_bytes_are_cut() -> None:
 
 @pytest.mark.postgresql
 def test_a_restored_database_has_all_foreign_keys(kept: Path, spots: Spots) -> None:
-    """A restore adds PostgreSQL's foreign keys to each table after its rows, and leaves none out."""
+    """On PostgreSQL, foreign keys are added to each table after its rows. None is left out."""
     there, new = (spots.make(name, postgresql=True) for name in ("there", "new"))
     there.restore(kept)
     with new.store():

@@ -29,8 +29,8 @@ class Life:
         spot: The arena's place.
 
     Attributes:
-        boards: Every leaderboard there has been, by the number of games.
-        begun: Set when there is some data.
+        boards: Every leaderboard so far, by the number of games.
+        begun: Set once there is some data.
     """
 
     def __init__(self, spot: Spot) -> None:
@@ -77,7 +77,7 @@ class Life:
     ],
 )
 def test_a_restored_arena_is_from_one_moment(spots: Spots, tmp_path: Path, of: str, to: str) -> None:
-    """All of its data is consistent, and it can go on playing."""
+    """All data is consistent, and the restored arena can continue playing."""
     live, restored = (
         spots.make(name, postgresql=kind == "postgresql") for name, kind in (("live", of), ("new", to))
     )
