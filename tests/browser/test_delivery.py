@@ -126,7 +126,7 @@ class Taken:
 
 CACHED: Final = 0
 UNCHANGED: Final = 300
-"""Size that the Resource Timing standard prescribes for a response 304."""
+"""Size that the Resource Timing standard prescribes for a 304 response."""
 
 TAKEN: Final = """() => ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
   .map((it) => [it.name, it.initiatorType, it.transferSize, it.decodedBodySize, it.contentEncoding])"""

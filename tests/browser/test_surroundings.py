@@ -26,7 +26,7 @@ GROUNDS = """all => all.map((each) =>
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of a site with one finished game and one in progress, and the longest bots' names."""
+    """Yield the address of a site with the longest possible names, a finished game and one in progress."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         versions = add_bots(store, [(name, AUTHOR) for name in MAX_LENGTH])

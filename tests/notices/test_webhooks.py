@@ -242,7 +242,7 @@ def drip(listening: socket.socket, answer: bytes) -> None:
 
 
 def test_a_receiver_that_does_not_respond_delays_no_others(world: World, ann: KnownAccount) -> None:
-    """The delivery to a working receiver doesn't wait for the end of a stuck one."""
+    """A delivery to another receiver doesn't wait until the stuck one is over."""
     with receiver() as stuck, receiver() as fine:
         stuck.may_answer.clear()
         for each in (stuck, fine):

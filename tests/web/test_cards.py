@@ -51,7 +51,7 @@ def rows(client: TestClient, path: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("players", [None, 2, 3, 4, 5])
 def test_the_table_shows_the_stored_statistics(client: TestClient, store: Store, players: int | None) -> None:
-    """Each card has its sample and its rates. For five players there are no games yet."""
+    """Each card has its sample size and its rates. For five players, there are no games yet."""
     table = read_cards(store.cards, players)
     path = f"/cards?players={players}" if players else "/cards"
     if players == 5:
@@ -140,7 +140,7 @@ def test_a_card_without_decisions_has_a_page(client: TestClient) -> None:
 
 
 def test_small_samples_are_marked(client: TestClient, store: Store) -> None:
-    """Their shares are grey and have no interval."""
+    """Shares from small samples are grey and have no interval."""
     of_two, of_four = (client.get(f"/cards?players={players}").text for players in (2, 4))
     assert all(line.total.few for line in read_cards(store.cards, 4).cards)
     assert of_four.count('title="Too few') >= 10
@@ -151,7 +151,7 @@ def test_small_samples_are_marked(client: TestClient, store: Store) -> None:
 
 
 def test_the_definitions_cover_every_field_of_the_data(client: TestClient) -> None:
-    """They define no other field."""
+    """No other fields are defined."""
     known = {field.name for kind in (CardTable, CardLine, CardFigures, WinRate) for field in fields(kind)}
     text_ = client.get("/cards/definitions").text
     named = set(re.findall(r"<code>(\w+)</code>", text_))
@@ -162,7 +162,7 @@ def test_the_definitions_cover_every_field_of_the_data(client: TestClient) -> No
 
 @pytest.mark.parametrize("players", [None, 3])
 def test_json_and_csv_have_the_same_numbers(client: TestClient, store: Store, players: int | None) -> None:
-    """Every number of the JSON is in the CSV."""
+    """Every number in the JSON is also in the CSV."""
     query = f"?players={players}" if players else ""
     told = client.get(f"/api/v1/cards{query}").json()
     table = read_cards(store.cards, players)
@@ -187,7 +187,7 @@ def test_json_and_csv_have_the_same_numbers(client: TestClient, store: Store, pl
 
 
 def cell(it: dict[str, Any], name: str) -> str:
-    """Return the CSV's text for a number of the JSON."""
+    """Return the CSV's text for a number in the JSON."""
     whole, _, part = name.rpartition("_")
     if part in {"low", "high", "effective"}:
         value = it[whole] and it[whole][part]
@@ -197,14 +197,14 @@ def cell(it: dict[str, Any], name: str) -> str:
 
 
 def test_the_axis_of_differences_limits_the_drawing(store: Store) -> None:
-    """Zero is in the middle, and larger values are drawn at the end."""
+    """Zero is in the middle, and values beyond the axis are drawn at its end."""
     axis = Axis(0.2)
     assert (axis.at(-0.2), axis.at(0), axis.at(0.1), axis.at(0.2), axis.at(0.9)) == (0, 500, 750, 1000, 1000)
     assert 0 < top_of(read_cards(store.cards, 2)) <= 1
 
 
 def test_a_card_has_a_name() -> None:
-    """Names are written as words."""
+    """A card's label is written as words."""
     assert [card_title(label) for label in ("maki_1", "soy_sauce", "tempura")] == [
         "Maki 1",
         "Soy sauce",

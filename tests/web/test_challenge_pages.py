@@ -87,7 +87,7 @@ def test_a_failed_challenge_says_so(world: World, path: str) -> None:
 
 
 def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path: str) -> None:
-    """It has the output of the challenger's bots, but not the opponent's, which only operators see."""
+    """The page has the output of the challenger's bots. Only operators see that of the opponent."""
     play_all(world)
     ann, operator = logged_in(world, "ann"), logged_in(world, "oper")
     for line in known(world, path).games:
@@ -108,7 +108,7 @@ def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path:
 
 
 def test_a_game_is_found_only_in_its_own_challenge(world: World, path: str) -> None:
-    """It is in no other challenge and not among the rated games. Rated games aren't in a challenge."""
+    """The game is in no other challenge, and not among the rated games. Rated games are in no challenge."""
     visitor = logged_in(world, "ann")
     other = visitor.post("/bots/mine/challenges", data={"opponent": "greedy"}).headers["location"]
     for _ in range(5):
@@ -123,7 +123,7 @@ def test_a_game_is_found_only_in_its_own_challenge(world: World, path: str) -> N
 def test_the_list_has_own_challenges_newest_first(
     world: World, stable: Stable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is listed once across all pages. Even operators don't see the challenges of others."""
+    """Each challenge is listed once across all pages. Even operators don't see other users' challenges."""
     monkeypatch.setattr(challenges, "A_PAGE", 2)
     assert "No challenges yet" in logged_in(world, "ann").get("/challenges").text
     for number in range(3):

@@ -23,7 +23,7 @@ def play_all(world: World) -> None:
 
 
 def test_a_challenge_is_requested_and_played(world: World, stable: Stable) -> None:
-    """The response names the entrants, and later has their results.
+    """The response lists the entrants and, later, their results.
 
     Replays are valid, and no rating changes.
     """
@@ -75,7 +75,7 @@ def test_defaults_of_a_challenge(world: World, stable: Stable) -> None:
 
 
 def test_owners_list_their_own_challenges(world: World, stable: Stable) -> None:
-    """They are listed in pages from the newest. Others and operators see only their own."""
+    """Challenges are listed in pages, newest first. Other users and operators see only their own."""
     client = owner(world, stable.ann)
     ids = [client.post(MINE, json={"opponents": ["greedy"]}).json()["id"] for _ in range(3)]
     play_all(world)

@@ -22,7 +22,7 @@ _TEXTS = ["/", "/leaderboard", "/api/v1/leaderboard", "/static/site.css"]
     [*((path, "gzip;q=0") for path in _TEXTS), ("/", "br, gzip; q=0.0"), ("/", "gzip;q=0, br;q=1")],
 )
 def test_a_client_can_refuse_compression(world: World, path: str, refused: str) -> None:
-    """A quality of zero refuses gzip, also while a compressed page is cached."""
+    """A quality of zero refuses gzip, even while a compressed page is cached."""
     add_bots(world.store, [(f"bot-{number}", "house") for number in range(10)])
     visitor = browser(world)
     for accepted, encoding in (("gzip;q=0.5", "gzip"), (refused, None), ("gzip", "gzip"), (refused, None)):

@@ -70,7 +70,7 @@ def connect(address: Address, *, source: str = "127.0.0.1", sent: bytes = b"") -
 def connect_in_time(address: Address, request: bytes) -> socket.socket:
     """Connect, send a request, and wait for the beginning of the response.
 
-    If a busy host needs longer than the site's limit for a header, repeat that.
+    If a busy host needs longer than the site's limit for a header, try again.
     """
 
     def tried() -> socket.socket | None:
@@ -132,7 +132,7 @@ def test_the_limit_of_open_files_is_raised() -> None:
 
 
 def test_an_incomplete_header_ends_the_connection() -> None:
-    """It doesn't matter whether any part of the header arrived. Without the limit the server waits."""
+    """It doesn't matter whether any part of the header has arrived. Without the limit, the server waits."""
     request = b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: b\r\n\r\n"
     with site(header_seconds=0.5) as address, site() as unlimited, ExitStack() as visitors:
         for length in (0, 8, len(request) - 5):
@@ -201,10 +201,10 @@ def test_the_rest_of_a_body_after_an_early_response_has_a_time_limit() -> None:
 
 
 def test_connections_per_address_are_limited() -> None:
-    """One more connection is closed immediately.
+    """A connection above the limit is closed immediately.
 
-    Other addresses can connect, and so can this one when another of its connections ends. With a higher
-    limit it can connect.
+    Other addresses can still connect, and so can this one once another of its connections has ended. With a
+    higher limit, the same connection is accepted.
     """
     with site(per_source=3) as address, connect(address), connect(address), connect(address) as third:
         assert asks(third) == "HTTP/1.1 200 OK"
@@ -233,7 +233,7 @@ def test_connections_of_a_trusted_proxy_are_not_limited() -> None:
 
 
 def test_at_the_limit_the_longest_idle_connection_makes_room() -> None:
-    """A connection with a request in progress is never closed for this."""
+    """A connection with a request in progress is never closed to make room."""
     head = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
     with site(most=3) as address, connect(address, sent=head) as sender, connect(address) as oldest:
         assert sender.recv(25).startswith(b"HTTP/1.1 100")
@@ -279,7 +279,7 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
         connect(address, sent=request) as visitor,
     ):
         wait_until(lambda: bool(patient.server_state.connections), "the request")
-        # The connection may have ended before this looks at it.
+        # The connection may have ended before the test sees it.
         wait_until(lambda: server.server_state.total_requests == 1, "the other request")
         wait_until(lambda: not server.server_state.connections, "the end of the connection")
         assert patient.server_state.connections

@@ -20,7 +20,7 @@ CROWD = Crowd(bots=60, games=150)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with such a store."""
+    """Return a folder with a generated store."""
     folder = tmp_path_factory.mktemp("crowd")
     fill(folder / "arena.sqlite3", CROWD)
     return folder
@@ -81,7 +81,7 @@ def test_every_measured_page_exists(store: Store, folder: Path) -> None:
     ],
 )
 def test_the_store_is_consistent(store: Store, folder: Path, wrong: str) -> None:
-    """Pages rely on these conditions."""
+    """Pages rely on the conditions that these queries check."""
     assert store.activity.totals().games
     database = Database(f"sqlite:///{folder / 'arena.sqlite3'}")
     with database.read() as connection:

@@ -29,7 +29,7 @@ HALF = SIZE // 2
 def test_the_page_lists_the_days_newest_first(world: World) -> None:
     """Each day has the games, sizes and hashes of the manifest.
 
-    The examples use the newest file.
+    The examples use the latest file.
     """
     files = put_files(world.exports, 2).files
     text = browser(world).get("/data").text
@@ -47,7 +47,7 @@ def test_the_page_lists_the_days_newest_first(world: World) -> None:
 
 
 def test_the_page_of_many_days_is_short(world: World) -> None:
-    """It shows only the newest days. The manifest has all of them."""
+    """The page shows only the latest days. The manifest has all of them."""
     put_files(world.exports, 1)
     days = 3 * 365
     write_manifest(world.exports, manifest_of([START.date() + timedelta(days=each) for each in range(days)]))
@@ -79,13 +79,13 @@ def _columns(name: str, kind: pa.DataType) -> Iterator[tuple[str, str]]:
 
 
 def test_the_page_describes_each_column() -> None:
-    """It lists all columns of the Parquet files, in order, with their types."""
+    """The page lists all columns of the Parquet files, in order, with their types."""
     described = [each for names, type_, _ in COLUMNS for each in _described(names, type_)]
     assert described == [each for field in SCHEMA for each in _columns(field.name, field.type)]
 
 
 def test_the_manifest_is_that_of_the_arena(world: World) -> None:
-    """Caches have to revalidate it."""
+    """Caches have to revalidate the manifest."""
     put_files(world.exports, 2)
     answer = browser(world).get("/data/manifest.json")
     assert answer.json() == json.loads((world.exports / MANIFEST).read_bytes())
@@ -93,7 +93,7 @@ def test_the_manifest_is_that_of_the_arena(world: World) -> None:
 
 
 def test_without_files_the_page_says_so(world: World) -> None:
-    """There are none before the first night, or on a host without the folder."""
+    """There are no files before the first night, or on a host without the folder."""
     visitor = browser(world)
     assert "No files yet" in visitor.get("/data").text
     assert visitor.get("/data/manifest.json").json() == {"format": "kaiten-games/1", "files": []}
@@ -104,7 +104,7 @@ def test_without_files_the_page_says_so(world: World) -> None:
     "name", ["manifest.json.new", "games-2026-03-09.parquet", "..%2Farena.sqlite3", "%00"]
 )
 def test_only_files_of_the_manifest_are_sent(world: World, name: str) -> None:
-    """Other files aren't, including those of an unfinished day."""
+    """Other files are not found, including those of an unfinished day."""
     put_files(world.exports, 1)
     (world.exports / "games-2026-03-09.parquet").write_bytes(b"half")
     (world.exports / "manifest.json.new").write_bytes(b"half")
@@ -128,7 +128,7 @@ def url(world: World) -> Iterator[str]:
 
 
 def test_a_file_is_sent_unchanged_and_cached_forever(url: str) -> None:
-    """It is never compressed again, and revalidation gives 304."""
+    """The file is never compressed again, and revalidation returns 304."""
     for kind in ("application/vnd.apache.parquet", "application/gzip"):
         name = NAME if kind.endswith("parquet") else name_of(START.date(), "jsonl.gz")
         address = url.replace(NAME, name)
@@ -163,7 +163,7 @@ def test_an_interrupted_download_is_resumed(url: str) -> None:
 
 
 def test_another_file_is_not_resumed(url: str) -> None:
-    """If the client's part is from another file, it gets the whole file. A range past the end is 416."""
+    """A client whose part is from another file gets the whole file. A range past the end gets a 416."""
     whole = httpx2.get(url, headers={"Range": f"bytes={HALF}-", "If-Range": '"other"'}, timeout=WAIT_SECONDS)
     assert (whole.status_code, whole.content) == (200, content_of(NAME))
     assert httpx2.get(url, headers={"Range": f"bytes={SIZE}-"}, timeout=WAIT_SECONDS).status_code == 416

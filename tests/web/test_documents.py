@@ -77,7 +77,7 @@ def test_every_document_is_on_the_site() -> None:
 
 
 def test_the_index_leads_to_every_document(client: TestClient) -> None:
-    """It links to them by title, with their first sentences."""
+    """The index links to documents by title, with their first sentences."""
     text = client.get("/docs").text
     assert set(ADDRESSES) <= set(Page(text).links)
     assert "How to submit a bot, how it gets onto the leaderboard" in text
@@ -87,7 +87,7 @@ def test_the_index_leads_to_every_document(client: TestClient) -> None:
 def test_every_link_leads_somewhere(
     client: TestClient, ids: Callable[[str], Collection[str]], address: str
 ) -> None:
-    """Its page exists, and so does its anchor."""
+    """The page of each link exists, and so does its anchor."""
     for link in links(client, address):
         path, _, anchor = link.partition("#")
         there = ids(path)
@@ -96,7 +96,7 @@ def test_every_link_leads_somewhere(
 
 @pytest.mark.parametrize("address", ["/docs", *ADDRESSES])
 def test_every_page_is_sound(client: TestClient, address: str) -> None:
-    """It is small, has one main heading and unique IDs, and complies with the site's policy."""
+    """Each page is small, has one main heading and unique IDs, and complies with the site's policy."""
     answer = client.get(address)
     page = Page(answer.text)
     assert answer.status_code == client.head(address).status_code == 200
@@ -140,7 +140,7 @@ def test_the_tutorial_names_only_downloads_that_are_offered(downloads: Downloads
 
 
 def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
-    """They are in the page's table of contents, and each heading also links to itself."""
+    """Headings are in the page's table of contents, and each heading also links to itself."""
     page = Page(client.get("/docs/submitting").text)
     assert page.links.count("#qualification") == 2
     assert {"limits", "challenges", "check-your-bot-first"} <= set(page.ids)
@@ -159,7 +159,7 @@ def test_the_pages_of_a_chapter_follow_each_other(client: TestClient, chapter: C
 
 @pytest.mark.parametrize("name", FILES)
 def test_files_can_be_downloaded(client: TestClient, name: str) -> None:
-    """They are sent unchanged, with types that browsers don't execute."""
+    """Files are sent unchanged, with types that browsers don't execute."""
     answer = client.get(f"/docs/{name}")
     assert answer.text == (ROOT / FILES[name]).read_text()
     assert answer.headers["content-type"] in {"text/plain; charset=utf-8", "application/json"}
@@ -177,7 +177,7 @@ def test_what_is_not_on_the_site_is_not_found(client: TestClient, name: str) -> 
 
 
 def test_missing_documents_are_left_out(world: World, tmp_path: Path) -> None:
-    """No page links to them, requests for them are not found, and the log names each."""
+    """No page links to them, requests for them get a 404, and the log names each."""
     for folder in ("docs", "proto"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "docs" / "javascript.md").unlink()
@@ -229,7 +229,7 @@ def test_links_lead_to_the_sites_own_pages(link: str, leads_to: str | None) -> N
 
 
 def test_a_link_without_a_target_is_text() -> None:
-    """Its text keeps its markup, and other links stay."""
+    """The text keeps its markup, and other links remain."""
     document = render("# T\n\n[a *b*](x.md) and [c](y.md)", lambda link: "/y" if link == "y.md" else None)
     assert document.sections[0].html == '<p>a <em>b</em> and <a href="/y">c</a></p>\n'
 
@@ -258,7 +258,7 @@ def test_comments_are_left_out() -> None:
 
 
 def test_headings_get_the_usual_anchors() -> None:
-    """They match those of code hosting sites, even for markup, punctuation and repeated headings."""
+    """Anchors match those of code hosting sites, even for markup, punctuation and repeated headings."""
     document = rendered("# T\n\n## One `a_b`, two!\n\n### Same\n\n## <Same>\n\n## Same\n")
     assert [(heading.level, heading.anchor, heading.text) for heading in document.headings] == [
         (2, "one-a_b-two", "One a_b, two!"),
@@ -281,7 +281,7 @@ def test_headings_get_the_usual_anchors() -> None:
     ],
 )
 def test_a_document_is_about_its_first_sentence(text: str, about: str) -> None:
-    """Its description has no markup."""
+    """The description has no markup."""
     assert rendered(f"# Title `x`\n\n{text}").about == about
 
 
@@ -302,7 +302,7 @@ def test_tables_scroll_and_have_names() -> None:
 
 
 def test_code_scrolls() -> None:
-    """Code may be fenced or indented."""
+    """Fenced and indented code can be scrolled by keyboard."""
     assert body("```json\n{}\n```") == (
         '<pre role="group" aria-label="Code" tabindex="0"><code class="language-json">{}\n</code></pre>\n'
     )

@@ -21,7 +21,7 @@ FORM = {"name": "ann", "password": PASSWORD}
 
 
 def test_registration_logs_in(world: World) -> None:
-    """The account page follows, and pages show the name. Logging out also ends the session in the store."""
+    """The account page follows, and all pages show the name. Logging out also ends the stored session."""
     visitor = browser(world)
     assert "Log in" in visitor.get("/").text
     answer = visitor.post("/register", data=FORM)
@@ -45,7 +45,7 @@ def hidden(text: str) -> str | None:
 
 @pytest.mark.parametrize("form", ["/login", "/register"])
 def test_login_returns_to_the_requested_page(world: World, form: str) -> None:
-    """This works even after a wrong password, and by way of the other form."""
+    """The page follows even after a wrong password, or after a change to the other form."""
     if form == "/login":
         world.add("ann")
     visitor = browser(world)
@@ -76,7 +76,7 @@ def test_login_returns_to_the_requested_page(world: World, form: str) -> None:
     ],
 )
 def test_the_login_link_returns_to_the_page_it_was_on(world: World, referer: str, onward: str | None) -> None:
-    """The Referer header names that page. Pages of other sites don't count."""
+    """The Referer header names the page. Pages of other sites, and the login page itself, are ignored."""
     assert hidden(browser(world).get("/login", headers={"Referer": referer}).text) == onward
 
 
@@ -107,7 +107,7 @@ ELSEWHERE = (
 
 
 def test_login_never_redirects_to_another_site(world: World) -> None:
-    """This covers targets in links, encoded or not, and in the form."""
+    """Such targets are ignored in links, encoded or not, and in the form."""
     world.add("ann")
     for wanted in ELSEWHERE:
         visitor = browser(world)
@@ -163,7 +163,7 @@ def test_a_wrong_password_and_an_unknown_name_look_alike(world: World) -> None:
 
 @pytest.mark.parametrize("url", [HTTP, HTTPS])
 def test_the_cookie_is_as_safe_as_the_connection(world: World, url: str) -> None:
-    """Over HTTPS it is Secure and bound to the host. Over plain HTTP it has another name."""
+    """Over HTTPS, the cookie is Secure and bound to the host. Over plain HTTP, it has another name."""
     answer = browser(world, url=url).post("/register", data=FORM)
     cookie, _ = answer.headers.get_list("set-cookie")
     name, *flags = [part.strip() for part in cookie.split(";")]
@@ -185,7 +185,7 @@ def test_a_cookie_of_plain_http_is_ignored_over_https(world: World) -> None:
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/account"])
 def test_plain_http_has_a_warning(world: World, path: str) -> None:
-    """Pages of accounts show it. Over HTTPS there is none."""
+    """The login, registration and account pages show the warning. Over HTTPS, there is none."""
     world.add("ann")
     for url, said in ((HTTP, True), (HTTPS, False)):
         text = logged_in(world, "ann", url=url).get(path).text
@@ -236,7 +236,7 @@ def test_only_pages_of_this_site_can_change_anything(
     headers: dict[str, str],
     allowed: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    """Headers of the browser name the request's source. A request without them is refused."""
+    """The browser's headers say where a request comes from. A request without them is refused."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     visitor.headers.pop("Origin")
@@ -249,7 +249,7 @@ def test_only_pages_of_this_site_can_change_anything(
 
 
 def test_attempts_per_name_and_address_are_limited(world: World) -> None:
-    """After ten in a quarter of an hour, even the right password is refused.
+    """After ten attempts in a quarter of an hour, even the right password is refused.
 
     Other names, and other addresses, aren't affected.
     """
@@ -268,7 +268,7 @@ def test_attempts_per_name_and_address_are_limited(world: World) -> None:
 
 
 def test_attempts_per_address_are_limited(world: World) -> None:
-    """Names don't matter. The 65,536 IPv6 networks of one customer count as one address."""
+    """The limit covers all names. The 65,536 IPv6 networks of one customer count as one address."""
 
     def guess(number: int) -> int:
         visitor = browser(world, host=f"2001:db8:0:{number:x}::1")
@@ -293,7 +293,7 @@ def test_attempts_per_name_are_limited(world: World) -> None:
 
 
 def test_several_processes_of_a_site_count_together(world: World) -> None:
-    """They count in the shared database, so a restart resets nothing either."""
+    """The counts are in the shared database, so they also survive a restart."""
     world.add("ann")
     processes = [site_over(world) for _ in range(3)]
     statuses = [
@@ -328,7 +328,7 @@ def test_a_large_form_is_refused(world: World) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_large_body_is_a_problem_like_all_others(world: World, *, chunked: bool) -> None:
-    """It doesn't matter whether the size was announced.
+    """The size may be announced or not.
 
     The response is a problem document with the site's headers, not the framework's own text.
     """
@@ -353,7 +353,7 @@ def test_a_trailing_slash_does_not_redirect_to_another_host(world: World) -> Non
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/account"])
 def test_account_pages_are_well_formed(world: World, path: str) -> None:
-    """Every field has a label, nothing is inline, and caches don't store the page."""
+    """Every field has a label, there is no inline code, and caches don't store the page."""
     world.add("ann", Role.OPERATOR)
     visitor = logged_in(world, "ann")
     answer = visitor.get(path)

@@ -47,7 +47,7 @@ def titles(root: ET.Element) -> list[str | None]:
 
 @pytest.mark.parametrize("path", ["/feeds/bots/mine", "/feeds/authors/Ann"])
 def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, path: str) -> None:
-    """Entries are in order from the newest, with the public reason as text. The pages link to the feeds."""
+    """Entries are newest first, with the public reason as text. The pages link to the feeds."""
     world.filled(fill_stable)
     bench(world.store, "mine", "it <failed>\x07 & failed")
     client = browser(world)
@@ -78,7 +78,7 @@ def test_being_overtaken_is_in_the_feed(world: World) -> None:
 
 
 def test_a_pause_of_the_ladder_is_in_the_feeds_of_authors(world: World) -> None:
-    """The entry is about the last pause or its end, and no other change of the ladder."""
+    """The entry is about the last pause or its end, not about other changes to the ladder."""
     add_bots(world.store, [("ann-s", "ann")])
     client = browser(world)
 
@@ -98,7 +98,7 @@ def test_a_pause_of_the_ladder_is_in_the_feeds_of_authors(world: World) -> None:
 
 
 def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
-    """It is empty and valid before the first game."""
+    """The feed is empty but valid before the first game."""
     client = browser(world)
     assert titles(feed(client, "/feeds/games")) == []
     bots = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
@@ -108,7 +108,7 @@ def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
 
 
 def test_odd_names_of_authors_have_a_feed(world: World) -> None:
-    """Operators may add bots of an author with any name."""
+    """Operators may add bots by an author with any name."""
     add_bots(world.store, [("odd", "a/<b>")])
     root = feed(browser(world), "/feeds/authors/a%2F%3Cb%3E")
     assert root.findtext(f"{_ATOM}title") == "Bots by a/<b> · Kaiten"

@@ -42,7 +42,7 @@ def found(world: World) -> KnownSubmission:
 
 
 def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> bytes:
-    """Follow the submission with a token until the stream ends, and call a function after each event."""
+    """Follow the submission with a token until the stream ends. Call the next function after each event."""
     scope = {
         "type": "http",
         "method": "GET",
@@ -124,7 +124,7 @@ def test_each_game_causes_an_event(world: World, ann: KnownAccount) -> None:
 
 
 def test_the_stream_of_a_demoted_operator_ends(world: World, ann: KnownAccount) -> None:
-    """The operator gets no further change of a submission that belongs to another account."""
+    """The operator receives no further changes to another account's submission."""
     ben, _ = world.add("ben", Role.OPERATOR), world.add("eve", Role.OPERATOR)
 
     def demote() -> None:
@@ -137,7 +137,7 @@ def test_the_stream_of_a_demoted_operator_ends(world: World, ann: KnownAccount) 
 
 
 def test_the_stream_of_a_revoked_token_ends(world: World, ann: KnownAccount) -> None:
-    """This happens even though its account may still see the submission."""
+    """The stream ends even though the account may still see the submission."""
     secret = token(world, ann, {Scope.READ})
 
     def revoke() -> None:
@@ -149,7 +149,7 @@ def test_the_stream_of_a_revoked_token_ends(world: World, ann: KnownAccount) -> 
 
 
 def test_the_stream_of_a_deleted_account_ends(world: World, ann: KnownAccount) -> None:
-    """It gets no event with the pseudonym."""
+    """The stream sends no event with the pseudonym."""
     came = streamed(
         world,
         token(world, ann, {Scope.READ}),
@@ -159,7 +159,7 @@ def test_the_stream_of_a_deleted_account_ends(world: World, ann: KnownAccount) -
 
 
 def test_access_is_checked_again_while_nothing_changes(world: World, ann: KnownAccount) -> None:
-    """It is checked every fifteen seconds. While access is allowed, a comment keeps the connection open."""
+    """Access is checked every fifteen seconds. If it is allowed, a comment keeps the connection open."""
     seconds = itertools.count(0.0, 5.0)
     answers = iter([True, True, False])
 

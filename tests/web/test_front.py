@@ -45,7 +45,7 @@ def test_the_arena_introduces_itself(world: World) -> None:
 
 
 def test_an_empty_arena_shows_no_empty_parts(world: World) -> None:
-    """It has no game, table, section or figure. Bots that haven't played are only counted."""
+    """The page has no game, table, section or figure. Bots that haven't played are only counted."""
     empty = text_of(browser(world))
     add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
     new = text_of(browser(world))
@@ -69,7 +69,7 @@ def test_only_sections_with_content_have_a_heading(world: World) -> None:
 
 
 def test_running_matches_are_shown(world: World) -> None:
-    """Each has its seats in order. The button leads to the first match with a visible round."""
+    """Each match has its seats in order. The button leads to the first match with a visible round."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
     queue(world.store, versions, 3)
     claims = [world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
@@ -87,7 +87,7 @@ def test_running_matches_are_shown(world: World) -> None:
 
 
 def test_further_matches_are_counted(world: World) -> None:
-    """Eight are shown, with the number of further ones."""
+    """Eight matches are shown, with the number of the others."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(2)])
     queue(world.store, versions, 11)
     for _ in range(11):
@@ -98,7 +98,7 @@ def test_further_matches_are_counted(world: World) -> None:
 
 
 def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
-    """The time is that of the site's clock."""
+    """The site's clock determines the hour and the day."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
     play_matches(world.store, [versions], Rules(players=2), name="two")
     world.now = START + timedelta(minutes=30)
@@ -134,7 +134,7 @@ def test_games_worth_watching_are_linked(world: World) -> None:
 
 
 def caption_of(world: World, now: datetime) -> str:
-    """Return the caption of the game that plays at a time."""
+    """Return the caption of the game that is playing at a time."""
     world.now = now
     caption = present(re.search("<figcaption>(.*?)</figcaption>", browser(world).get("/").text, re.DOTALL))
     return " ".join(re.sub("<[^>]+>", "", caption[1]).split())
@@ -158,7 +158,7 @@ def test_the_most_surprising_or_closest_game_of_the_day_plays(world: World) -> N
 
 
 def test_an_upset_of_the_day_plays_even_if_the_day_before_had_better_ones(world: World) -> None:
-    """The lists show the best five of both days."""
+    """The lists are limited to the best five of both days. The choice isn't limited to the lists."""
     versions = add_bots(world.store, [(f"bot-{number}", "ann") for number in range(12)])
     pairs = list(zip(versions[::2], versions[1::2], strict=True))
     for number, pair in enumerate(pairs):
@@ -171,7 +171,7 @@ def test_an_upset_of_the_day_plays_even_if_the_day_before_had_better_ones(world:
 
 
 def test_a_game_that_nobody_finished_is_not_the_closest(world: World) -> None:
-    """The stand-in took over all seats in the same turn, so they share the first place."""
+    """The stand-in took over all seats in the same turn, so they share first place."""
     versions = add_bots(world.store, [("a", "ann"), ("b", "ann")])
     assert world.store.results.record(finished(claimed(world.store, versions, deals=1), [(1, 2)]))
     claim = claimed(world.store, versions, id_="failed", deals=1)
@@ -191,7 +191,7 @@ def test_a_game_that_nobody_finished_is_not_the_closest(world: World) -> None:
     ],
 )
 def test_the_closest_game_is_described(world: World, places: tuple[int, ...], words: str) -> None:
-    """Its seats are named best first."""
+    """The seats are named best first."""
     claim = claimed(world.store, add_bots(world.store, [(bot, "ann") for bot in "abc"]), deals=1)
     assert world.store.results.record(finished(claim, [places]))
     now = world.store.games.newest(limit=1)[0].ended + timedelta(hours=1)
@@ -200,7 +200,7 @@ def test_the_closest_game_is_described(world: World, places: tuple[int, ...], wo
 
 @pytest.mark.parametrize("players", [2, 5])
 def test_a_remarkable_game_plays_itself(world: World, players: int) -> None:
-    """It plays in the small viewer. There is also a picture, and the button leads to the game."""
+    """The game plays in the small viewer. There is also a picture, and the button leads to the game."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(players)])
     play_matches(world.store, [versions], Rules(players=players), name="set")
     visitor = browser(world)
@@ -216,7 +216,7 @@ def test_a_remarkable_game_plays_itself(world: World, players: int) -> None:
 
 
 def test_the_top_is_that_of_the_leaderboard(world: World) -> None:
-    """It shows the first ten, with the same numbers."""
+    """The front page shows the first ten bots, with the same numbers."""
     versions = add_bots(world.store, [(f"bot-{number:02}", "house") for number in range(12)])
     for number in range(3):
         play_matches(world.store, [versions[number * 4 :][:4]], Rules(players=4), name=f"four-{number}")
@@ -229,7 +229,7 @@ def test_the_top_is_that_of_the_leaderboard(world: World) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/leaderboard"])
 def test_the_header_marks_the_current_page(world: World, path: str) -> None:
-    """The arena's name stands for the front page."""
+    """On the front page, the arena's name is marked."""
     tags = Page(browser(world).get(path).text).tags
     current = [a["href"] for tag, a in tags if tag == "a" and a.get("aria-current") == "page"]
     assert path in current

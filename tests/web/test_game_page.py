@@ -23,7 +23,7 @@ PRIVATE = ("secret of mine", "keeping", "sent &lt;nothing", "Exit code", "stderr
 
 
 def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(empty_store: Store) -> None:
-    """It keeps its result and its replay. The reason replaces the ratings."""
+    """The game keeps its result and its replay. The reason replaces the ratings."""
     fill(empty_store)
     client = TestClient(site_of(empty_store))
     rated = Page(client.get("/games/faulty-0-0").text)
@@ -81,7 +81,7 @@ def test_a_token_shows_nothing_private_on_a_page(world: World) -> None:
 
 
 def test_output_and_notes_are_escaped(world: World) -> None:
-    """They contain no markup, and no control or bidirectional characters."""
+    """The page shows no markup, control characters or bidirectional characters from bots."""
     world.filled(fill_stable)
     text = logged_in(world, "ann").get(GAME).text
     assert "<script>" not in text
@@ -107,7 +107,7 @@ def test_notes_are_below_their_turns(world: World) -> None:
 
 
 def test_names_in_the_headers_of_the_replay_link_to_the_bots(world: World) -> None:
-    """This includes the tables of all rounds and of the end. The dummy has no page."""
+    """The tables of all rounds and of the end have the links. The dummy has no page."""
     fill(world.store)
     client = browser(world)
     for game, names in (("dummy-0-0", ["random", "greedy"]), ("three-0-0", ["random", "greedy"])):
@@ -119,7 +119,7 @@ def test_names_in_the_headers_of_the_replay_link_to_the_bots(world: World) -> No
 
 
 def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
-    """Its owner sees that nothing was printed."""
+    """The bot's owner sees that nothing was printed."""
     fill_stable(world, silent=True)
     text = logged_in(world, "ann").get(GAME).text
     assert "Nothing." in text
@@ -127,7 +127,7 @@ def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
 
 
 def test_a_long_note_can_be_scrolled_with_the_keyboard(world: World) -> None:
-    """Only long notes can get the focus."""
+    """Only long notes are focusable."""
     world.filled(fill_stable)
     page = Page(logged_in(world, "ann").get(GAME).text)
     stops = [attributes for tag, attributes in page.tags if tag == "p" and "tabindex" in attributes]

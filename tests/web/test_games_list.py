@@ -77,7 +77,7 @@ def test_older_games_can_be_searched(client: TestClient, monkeypatch: pytest.Mon
 
 
 def pages(client: TestClient, address: str | None) -> list[list[int]]:
-    """Return the numbers of the games on each page of the API, from an address on."""
+    """Return the numbers of the games on each page of the API, starting at an address."""
     found = []
     while address:
         told = client.get(address).json()
@@ -87,7 +87,7 @@ def pages(client: TestClient, address: str | None) -> list[list[int]]:
 
 
 def test_the_api_continues_a_search(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page can be empty although there is a next one. In other orders, each search is sorted."""
+    """A search without matches returns an empty page. In other orders, each search is sorted separately."""
     [whole] = pages(client, "/api/v1/games?players=3")
     [most] = pages(client, "/api/v1/games?players=3&order=highest")
     monkeypatch.setattr(game_search, "WINDOW", 5)
@@ -106,7 +106,7 @@ def test_the_api_continues_a_search(client: TestClient, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("order", ["closest", "widest", "highest"])
 def test_sorted_lists_have_pages(client: TestClient, monkeypatch: pytest.MonkeyPatch, order: str) -> None:
-    """The links to them keep the order and the filters, and the last page links to the first."""
+    """Links to further pages keep the order and the filters, and the last page links to the first."""
     query = f"players=3&faults=no&until=2030-01-01&order={order}"
     whole = listed(client.get(f"/games?{query}").text)
     monkeypatch.setattr(listing, "GAMES_A_PAGE", 2)
@@ -128,7 +128,7 @@ def test_sorted_lists_have_pages(client: TestClient, monkeypatch: pytest.MonkeyP
 
 
 def test_a_page_past_the_last_says_so(client: TestClient) -> None:
-    """It links to the first page. In the API, it is empty."""
+    """The page links to the first one. In the API, it is empty."""
     page = Page(text := client.get("/games?players=3&order=highest&after=9999_1").text)
     assert "No more games match." in text
     assert "/games?players=3&order=highest" in page.links
@@ -140,7 +140,7 @@ def test_a_page_past_the_last_says_so(client: TestClient) -> None:
 def test_a_sorted_page_has_both_more_and_older_games(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If a search left out older games, each page of its result links to the search of these games."""
+    """If a search left out older games, each page of its result links to a search of those games."""
     monkeypatch.setattr(game_search, "WINDOW", 6)
     monkeypatch.setattr(listing, "GAMES_A_PAGE", 4)
     links = []
@@ -156,7 +156,7 @@ def test_a_sorted_page_has_both_more_and_older_games(
 
 
 def test_an_empty_search_says_what_to_do(client: TestClient) -> None:
-    """The names may be wrong, or the filters too narrow."""
+    """The page suggests removing a filter."""
     assert "remove a filter" in client.get("/games?bot=nobody-there").text
 
 
@@ -209,7 +209,7 @@ def test_invalid_parameters_are_refused(client: TestClient, query: str) -> None:
 
 
 def test_a_version_can_not_be_combined_with_other_filters(client: TestClient) -> None:
-    """Other filters make a search, which can't be filtered by version."""
+    """Other filters start a search, which can't be filtered by version."""
     answer = client.get("/api/v1/games?bot=greedy&version=1&players=3")
     assert answer.status_code == 422
     assert "version" in answer.json()["detail"]

@@ -76,13 +76,13 @@ def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
 
 
 def test_unknown_names_have_the_same_limits(world: World) -> None:
-    """This way the limits don't reveal which names exist."""
+    """The limits therefore don't reveal which names exist."""
     with serving(site_over(world)) as site:
         assert guess_until_refused(site, "nobody") == [403] * 48 + [429] * 6
 
 
 def test_wrong_passwords_of_a_known_browser_are_limited(world: World) -> None:
-    """Ten per hour are allowed across all processes of a site. The owner's other browsers aren't affected."""
+    """Ten per hour are allowed, across a site's processes. The owner's other browsers aren't affected."""
     world.add("ann")
     one, other = logged_in(world, "ann"), logged_in(world, "ann")
     processes = [
@@ -99,7 +99,7 @@ def test_wrong_passwords_of_a_known_browser_are_limited(world: World) -> None:
 
 
 def test_a_right_password_is_not_a_failure(world: World) -> None:
-    """This holds for known and unknown browsers. It doesn't reset the count of failures either."""
+    """Known and unknown browsers may log in often. A login doesn't reset the count of failures either."""
     world.add("ann")
     for _ in range(15):
         logged_in(world, "ann")
@@ -112,7 +112,7 @@ def test_a_right_password_is_not_a_failure(world: World) -> None:
 
 
 def test_right_passwords_checked_at_the_same_time_are_not_failures(world: World) -> None:
-    """They don't use up the part of the limit that is reserved for addresses with few wrong passwords."""
+    """Such logins don't use up the reserved limit for addresses with few wrong passwords."""
     limits = rate_limits.RateLimits(world.store.people, world.accounts, lambda: world.now)
 
     def log_in(address: str, name: str) -> AbstractContextManager[None]:
@@ -132,7 +132,7 @@ def test_right_passwords_checked_at_the_same_time_are_not_failures(world: World)
 
 
 def test_right_passwords_of_a_known_browser_are_limited(world: World) -> None:
-    """They have a separate limit, so that a known browser can't cause unlimited hashing."""
+    """Right passwords have a separate limit, so that a known browser can't cause unlimited hashing."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     form = {"name": "ann", "password": PASSWORD}
@@ -142,7 +142,7 @@ def test_right_passwords_of_a_known_browser_are_limited(world: World) -> None:
 
 @pytest.fixture
 def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lift the limits on log-ins."""
+    """Lift the limits on logins."""
     real = rate_limits._limit  # noqa: SLF001 - the site has no setting for it
     monkeypatch.setattr(rate_limits, "_limit", lambda _most, window, *what: real(1 << 30, window, *what))
 
@@ -163,7 +163,7 @@ def test_without_limits_guessers_succeed(world: World) -> None:
 def test_an_owner_whose_browser_is_not_known_is_locked_out(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So it is the mark of a known browser that keeps the account open for its owner."""
+    """Only the mark of a known browser keeps the account open for its owner."""
     world.add("ann")
     owner = logged_in(world, "ann")
     assert locked_for(world, owner) == 303
@@ -211,7 +211,7 @@ def locked_for(world: World, visitor: TestClient, password: str = PASSWORD) -> i
 
 
 def test_a_new_password_makes_browsers_unknown(world: World) -> None:
-    """Only the browser that changed the password stays known. If an operator sets it, none does."""
+    """Only the browser that changed the password remains known. If an operator resets it, none does."""
     world.add("ann")
     here, there = logged_in(world, "ann"), logged_in(world, "ann")
     assert here.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
@@ -247,7 +247,7 @@ def test_a_browser_is_known_for_one_account(world: World) -> None:
 
 @pytest.mark.parametrize("url", [HTTP, HTTPS])
 def test_the_mark_is_a_safe_cookie_of_the_login_page(world: World, url: str) -> None:
-    """Scripts can't read it, other pages don't get it, and it expires. Logging out keeps it."""
+    """Scripts can't read the mark, other pages don't receive it, and it expires. Logging out keeps it."""
     world.add("ann")
     visitor = logged_in(world, "ann", url=url)
     answer = visitor.post("/login", data={"name": "ann", "password": PASSWORD})

@@ -24,7 +24,7 @@ PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
 
 
 def counting(*, cacheable: bool, change_counter: int | None) -> TestClient:
-    """Return a client of a site whose only page shows how often it was rendered."""
+    """Return a client of a site whose only page shows how often it has been rendered."""
     made = itertools.count(1)
 
     async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
@@ -80,7 +80,7 @@ def versions(world: World) -> list[int]:
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.usefixtures("versions")
 def test_a_page_is_rendered_once(world: World, path: str) -> None:
-    """It is sent again with the same content and headers, without querying the database."""
+    """The cached page has the same content and headers, and needs no database query."""
     visitor = browser(world)
     first = visitor.get(path)
     known = {"If-None-Match": first.headers["etag"]}
@@ -167,9 +167,9 @@ def test_the_number_of_cached_pages_is_limited() -> None:
 
 @pytest.mark.parametrize(("cacheable", "change_counter"), [(False, 1), (True, None)])
 def test_other_pages_are_rendered_each_time(*, cacheable: bool, change_counter: int | None) -> None:
-    """These are pages that change without a write.
+    """Pages that change without a write aren't cached.
 
-    If the database can't report writes, they are all pages.
+    If the database can't report writes, no page is cached.
     """
     visitor = counting(cacheable=cacheable, change_counter=change_counter)
     assert [visitor.get("/").text for _ in range(3)] == ["1", "2", "3"]

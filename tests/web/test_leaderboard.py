@@ -47,7 +47,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def visitor(crowd: World) -> TestClient:
-    """Return a browser."""
+    """Return a browser without a session."""
     return browser(crowd)
 
 
@@ -87,7 +87,7 @@ def test_all_pages_show_every_bot_once(visitor: TestClient, query: str) -> None:
 
 
 def test_bots_can_be_filtered(visitor: TestClient) -> None:
-    """They are filtered by part of a name in any case, by house bots, or both. A page may be empty."""
+    """Filters are part of a name, in any case, and the exclusion of house bots. A page may be empty."""
     assert len(everybody(visitor)) == BOTS
     assert len(everybody(visitor, "house=without")) == BOTS - BOTS // 3 - 1
     assert everybody(visitor, "search=%20bot-010%20") == ["bot-010"]
@@ -130,7 +130,7 @@ def test_links_of_a_page_keep_its_parameters(visitor: TestClient) -> None:
 
 
 def test_an_empty_page_says_so(visitor: TestClient) -> None:
-    """No bot matches the name, or the page is after the last one."""
+    """The page says that no bot matches the name, or that there is no such page."""
     assert "No such bots" in visitor.get("/leaderboard?search=nobody").text
     text = visitor.get("/leaderboard?page=99").text
     assert "No such page" in text
@@ -146,7 +146,7 @@ def test_the_search_text_is_escaped(visitor: TestClient) -> None:
 
 
 def test_a_full_page_is_small(visitor: TestClient) -> None:
-    """A full page has less than 80,000 bytes."""
+    """A full page is smaller than 80,000 bytes."""
     answer = visitor.get("/leaderboard")
     assert len(names(visitor, "/leaderboard")) == A_PAGE
     assert len(answer.content) < 80_000
@@ -163,7 +163,7 @@ def again(visitor: TestClient, path: str, etag: str) -> int:
 
 @pytest.mark.parametrize("path", ["/", "/leaderboard?players=5", "/leaderboard.csv"])
 def test_an_unchanged_page_is_not_sent_again(world: World, path: str) -> None:
-    """It is sent again after a game, and after a day, since the changes over seven days differ then."""
+    """It is sent again after a game, and after a day, when the changes over seven days differ."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(5)])
     visitor = browser(world)
     etag = visitor.get(path).headers["etag"]
@@ -200,7 +200,7 @@ def test_etags_differ_by_caller_and_filter(world: World) -> None:
 
 
 def test_a_game_is_on_every_list_at_once(world: World) -> None:
-    """Page, CSV, API and badge show it, even if they were requested before."""
+    """Page, CSV, API and badge show a new game, even if they were requested before."""
     visitor = browser(world)
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
 
@@ -237,7 +237,7 @@ def test_names_are_not_formulas(world: World) -> None:
 
 
 def test_harmless_names_stay_unchanged(world: World) -> None:
-    """A sign in the middle of a name is harmless. Negative numbers stay numbers."""
+    """A sign in the middle of a name is harmless. Negative numbers remain numbers."""
     names = ("xa-b", "xa=b+c@d", "xO'Neill", "xkö_1", "x-")
     versions = add_bots(world.store, [(name, name) for name in names])
     assert world.store.results.record(finished(claimed(world.store, versions), [(1, 2, 3, 4, 5)] * 2))
@@ -256,7 +256,7 @@ def test_old_links_lead_to_the_leaderboard(client: TestClient) -> None:
 
 
 def test_retired_bots_are_not_listed(world: World) -> None:
-    """They disappear immediately, and get the same place when they come back."""
+    """Retired bots disappear immediately, and return to the same rank when they are reactivated."""
     store: Store = world.store
     versions = add_bots(store, [("ann-s", "ann"), ("ben-s", "ben"), ("house-s", "house")])
     play_matches(store, [versions], Rules(players=3), name="three")
@@ -298,7 +298,7 @@ def sort_value(row: dict[str, Any], order: BoardOrder) -> Any:  # noqa: ANN401 -
 @pytest.mark.parametrize("reverse", ["no", "yes"])
 @pytest.mark.parametrize("order", list(BoardOrder))
 def test_rows_can_be_sorted_by_a_column(visitor: TestClient, order: BoardOrder, reverse: str) -> None:
-    """Page and API agree. Rows without a value come last, and equal ones are in order of score."""
+    """Page and API agree. Rows without a value come last, and equal rows are in order of score."""
     query = f"order={order}&reverse={reverse}"
     rows = visitor.get(f"/api/v1/leaderboard?limit=500&{query}").json()["rows"]
     values = [sort_value(row, order) for row in rows]
@@ -313,13 +313,13 @@ def test_rows_can_be_sorted_by_a_column(visitor: TestClient, order: BoardOrder, 
             assert by_score.index(row["bot"]) < by_score.index(other["bot"])
     assert names(visitor, f"/leaderboard?{query}") == [row["bot"] for row in rows[:A_PAGE]]
     text = visitor.get(f"/leaderboard?{query}").text
-    if order is not BoardOrder.MEAN:  # a scale has its place
+    if order is not BoardOrder.MEAN:  # a scale replaces its header
         assert text.count("aria-sort") == text.count("ascending" if ascends else "descending") == 1
     assert f'<option value="{order}" selected>' in text
 
 
 def test_a_second_click_reverses_the_order(visitor: TestClient) -> None:
-    """Another column begins in its usual order. The usual order isn't in addresses."""
+    """Another column starts in its usual order, which isn't in addresses."""
     links = Page(visitor.get("/leaderboard?order=fault_share").text).links
     assert "/leaderboard?order=fault_share&reverse=yes" in links
     links = Page(visitor.get("/leaderboard?order=fault_share&reverse=yes").text).links
@@ -328,7 +328,7 @@ def test_a_second_click_reverses_the_order(visitor: TestClient) -> None:
 
 
 def test_an_order_is_kept_with_the_other_parameters(visitor: TestClient) -> None:
-    """It is kept across pages, lists and CSV. The default order isn't in addresses."""
+    """The order is kept across pages, lists and CSV. The default order isn't in addresses."""
     page = Page(visitor.get("/leaderboard?order=games&players=5&house=without").text)
     assert "/leaderboard?players=5&house=without" in page.links
     assert "/leaderboard?house=without&order=games" in page.links

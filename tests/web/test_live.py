@@ -112,7 +112,7 @@ def test_no_response_reveals_undisclosed_data(twins: tuple[Twin, Twin]) -> None:
 
 
 def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) -> None:
-    """Finished rounds of the newest game are shown, then the finished games.
+    """Finished rounds of the latest game are shown, then the finished games.
 
     Once the match is recorded, its frames redirect to the same turns of the replays.
     """
@@ -148,7 +148,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) ->
 
 
 def test_every_finished_frame_is_a_page(world: World) -> None:
-    """It is well-formed, has the views of a replay, and all its links work."""
+    """The page is well-formed, has the views of a replay, and all its links work."""
     mine, visitor = watched(world), browser(world)
     show(world.store, mine, 2)
     for path in ("/live/s-0/1/1/1", "/live/s-0/1/2/9?step=score&view=seat:1", "/live/s-0/1/2/3?view=infer:0"):
@@ -184,7 +184,7 @@ def test_unchanged_pages_are_not_sent_again(world: World) -> None:
 
 
 def test_data_for_programs(world: World) -> None:
-    """The API has the finished rounds of the newest or another game, and in the end links to the replays."""
+    """The API has the finished rounds of the latest or another game and, at the end, links to the replays."""
     mine, visitor = watched(world), browser(world)
     address = "/api/v1/live/s-0"
     assert visitor.get(address).json() == {
@@ -214,7 +214,7 @@ def test_data_for_programs(world: World) -> None:
 
 
 def test_a_void_attempt_is_not_shown(world: World) -> None:
-    """Its rounds disappear. After quarantine, the match can't be watched."""
+    """The attempt's rounds disappear. A quarantined match can't be watched."""
     mine, visitor = watched(world), browser(world)
     for attempt in (1, 2, 3):
         show(world.store, mine, 2)
@@ -267,7 +267,7 @@ def private(world: World) -> Private:
 
 
 def test_unrated_matches_are_visible_only_to_their_owner_and_operators(private: Private) -> None:
-    """For others they are not found, whatever they request. A token needs the scope read."""
+    """Others get a 404, whatever they request. A token needs the scope read."""
     world = private.world
     scopes = set(Scope) - {Scope.OPERATE}
     sites = {
@@ -301,7 +301,7 @@ def test_unrated_matches_are_visible_only_to_their_owner_and_operators(private: 
 
 
 def test_pages_link_to_unrated_matches(private: Private) -> None:
-    """These are the pages of the challenge and of the submission."""
+    """The links are on the pages of the challenge and of the submission."""
     visitor = logged_in(private.world, "user")
     for home, taken in private.claims.items():
         assert f"/live/{taken.spec.match}" in Page(visitor.get(home).text).links
@@ -322,9 +322,9 @@ def test_frames_of_unrated_matches_lead_to_their_replays(private: Private) -> No
 
 
 def test_a_match_of_a_challenge_is_not_published_before_the_others(private: Private) -> None:
-    """No page, replay or log shows a game while another match with the same deals runs.
+    """No page, replay or log shows a game while another match with the same deals is running.
 
-    Then all games are shown.
+    Afterwards, all games are shown.
     """
     visitor = logged_in(private.world, "user")
     watched, page = "/live/c4-0", "/challenges/c4"
@@ -346,7 +346,7 @@ def test_a_match_of_a_challenge_is_not_published_before_the_others(private: Priv
 
 
 def test_the_next_table_is_another_running_match_or_the_recorded_games(world: World) -> None:
-    """Only a match with a visible round is a table to watch."""
+    """Only a match with a visible round can be watched."""
     mine, visitor = watched(world), browser(world)
     assert visitor.get("/live").headers["location"] == "/games"
     show(world.store, mine, 1)
@@ -378,7 +378,7 @@ def next_show(client: TestClient, after: str = "") -> str:
 
 
 def test_kaiten_tv_shows_every_game_and_starts_over(client: TestClient, store: Store) -> None:
-    """It shows each game once, and returns to the first after the last or an unknown game."""
+    """Kaiten TV shows each game once, and returns to the first after the last or an unknown game."""
     first = shown = next_show(client)
     shows = []
     while shown not in shows:
@@ -390,7 +390,7 @@ def test_kaiten_tv_shows_every_game_and_starts_over(client: TestClient, store: S
 
 
 def test_a_show_leads_to_the_next(client: TestClient) -> None:
-    """It starts with the first frame. A script goes on to the next show, or a link without scripts."""
+    """A show starts with the first frame. A script, or a link without scripts, leads to the next show."""
     text = client.get("/tv/games/faulty-0-0").text
     page = Page(text)
     assert "Round 1, turn 1" in text
@@ -401,7 +401,7 @@ def test_a_show_leads_to_the_next(client: TestClient) -> None:
 
 
 def test_an_unknown_show_is_not_found(client: TestClient) -> None:
-    """This holds for games and matches."""
+    """Unknown games and unknown matches get a 404."""
     assert client.get("/tv/games/nothing-there").status_code == 404
     assert client.get("/tv/live/nothing-there/1").status_code == 404
     assert client.get("/tv", params={"after": "a b"}).status_code == 422
@@ -428,7 +428,7 @@ def test_running_matches_come_first(world: World) -> None:
 
 
 def test_an_arena_without_games_says_so(world: World) -> None:
-    """The response isn't a redirect."""
+    """The response is a page instead of a redirect."""
     answer = browser(world).get("/tv")
     assert answer.status_code == 200
     assert "Nothing to show yet" in answer.text

@@ -24,7 +24,7 @@ def reader(world: World, account: KnownAccount) -> TestClient:
 
 
 def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
-    """They see output, notes and faults by round and turn, and nothing of other seats."""
+    """Owners see output, notes and faults by round and turn, and nothing of other seats."""
     answer = reader(world, stable.ann).get(LOGGED)
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
@@ -61,7 +61,7 @@ def test_decisions_without_notes_and_faults_are_left_out(world: World, stable: S
 
 
 def test_operators_see_every_seat(world: World, stable: Stable) -> None:
-    """They need a session or a token with the scope operate. Their other tokens get 404."""
+    """Operators need a session or a token with the scope operate. Their other tokens get a 404."""
     assert stable.house
     session = logged_in(world, "oper")
     told = session.get(LOGGED).json()["seats"]
@@ -84,7 +84,7 @@ def test_others_get_the_response_of_an_unknown_game(world: World, stable: Stable
 
 
 def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
-    """Only its author sees them. The bot has no version yet."""
+    """Only the submission's author sees the logs. The bot has no version yet."""
     world.store.submissions.add(new(SUBMISSION, "fresh", "ann", stable.ann.id), PLENTY)
     qualify(world.store, SUBMISSION)
     world.store.submissions.add_game(game("q", SUBMISSION, (stable.house[0], None)), played=0)
@@ -115,7 +115,7 @@ def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
 
 
 def test_faults_are_listed_without_notes(world: World, stable: Stable) -> None:
-    """After the third fault the stand-in plays, and its decisions aren't listed."""
+    """After the third fault, the stand-in plays, and its decisions aren't listed."""
     versions = (stable.versions[0], stable.other)
     play_matches(
         world.store, [versions], Rules(players=2, dummy=True, soy_sauce=True), name="dummy", faults=0.3

@@ -20,7 +20,7 @@ from web.http.request_log import RequestLog, SiteMetrics
 
 @pytest.fixture
 def world(world: World) -> World:
-    """Add games."""
+    """Return a world with games."""
     world.filled(fill_games)
     return world
 
@@ -33,7 +33,7 @@ def samples(metrics: SiteMetrics, name: str) -> dict[tuple[str, ...], float]:
 
 
 def test_requests_are_logged_and_counted_by_route(world: World) -> None:
-    """This covers pages, cached pages, files, unknown paths and wrong methods."""
+    """Pages, cached pages, files, unknown paths and wrong methods are included."""
     parts = parts_over(world)
     client = TestClient(create_app(parts))
     game = world.store.games.newest(limit=1)[0].game
@@ -65,7 +65,7 @@ def test_requests_are_logged_and_counted_by_route(world: World) -> None:
 
 
 def test_probes_are_logged_at_level_debug(world: World) -> None:
-    """They come every few seconds."""
+    """Probes come every few seconds."""
     client = TestClient(create_app(parts_over(world)))
     with capture_logs() as logs:
         for path in ("/healthz", "/readyz"):

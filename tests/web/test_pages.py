@@ -1,4 +1,4 @@
-"""Pages of a store with games, of an empty one, and of invalid requests."""
+"""Pages for a store with games, for an empty one, and for invalid requests."""
 
 import json
 from dataclasses import replace
@@ -48,7 +48,7 @@ def followed() -> set[str]:
 
 
 def test_an_empty_arena_says_so(empty_store: Store) -> None:
-    """The pages say what will be shown there."""
+    """The leaderboard and the list of games say that they are empty."""
     client = TestClient(site_of(empty_store))
     for path in ("/leaderboard", "/leaderboard?players=3"):
         assert "No bots yet" in client.get(path).text
@@ -61,7 +61,7 @@ def test_an_empty_arena_says_so(empty_store: Store) -> None:
     [*PAGES, "/games/three-0-0/replay.json", f"{STATIC}/site.css", "/nothing", "/leaderboard?players=9"],
 )
 def test_every_response_has_the_security_headers(client: TestClient, path: str) -> None:
-    """This covers pages, data, static files and errors."""
+    """Pages, data, static files and errors have them."""
     headers = client.get(path).headers
     for name, value in SECURITY_HEADERS.items():
         assert headers[name] == value
@@ -155,7 +155,7 @@ def test_a_bots_folder_is_shown_without_its_path(empty_store: Store) -> None:
 
 
 def test_the_replay_is_the_stored_one_and_valid(client: TestClient, store: Store) -> None:
-    """Its bytes are the same, and it complies with the rules."""
+    """The replay's bytes are the same, and it complies with the rules."""
     for number in store.games.newest(limit=100):
         answer = client.get(f"/games/{number.game}/replay.json")
         page = present(store.games.find(number.game))
@@ -182,7 +182,7 @@ def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
 
 
 def test_games_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every game is listed once from the newest, even if new games arrive."""
+    """Every game is listed once, newest first, even if new games arrive."""
     monkeypatch.setattr(listing, "GAMES_A_PAGE", 4)
     store = sqlite_store(tmp_path / "arena.sqlite3")
     versions = add_bots(store, [("a", "house"), ("b", "house")])
@@ -270,7 +270,7 @@ def test_a_bad_request_gets_an_error_page(client: TestClient, path: str, status:
     ],
 )
 def test_a_program_gets_errors_as_problem_documents(client: TestClient, path: str, status: int) -> None:
-    """They have status, detail and hint."""
+    """The documents have a type, a title, the status, a detail and a hint."""
     answer = client.get(path)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"

@@ -1,4 +1,4 @@
-"""A bot's first picks, with the hands."""
+"""A bot's first picks, with the hands from which it took them."""
 
 import re
 

@@ -42,7 +42,7 @@ def named(client: TestClient, path: str) -> dict[str, str | None]:
     ],
 )
 def test_a_page_describes_itself(client: TestClient, path: str, title: str, description: str) -> None:
-    """Previews on other sites have the page's title and a description, and so have search results."""
+    """Previews on other sites have the page's title and description. Search results have the same one."""
     told = named(client, path)
     assert told["og:title"] == title
     assert (told["og:description"] or "").startswith(description)
@@ -63,7 +63,7 @@ def test_a_page_describes_itself(client: TestClient, path: str, title: str, desc
     ],
 )
 def test_a_page_names_its_picture(client: TestClient, path: str, title: str, picture: str) -> None:
-    """It names its own address too, as absolute URLs. The picture is a PNG of the usual size."""
+    """The picture's and the page's addresses are absolute URLs. The picture is a PNG of the usual size."""
     told = named(client, path)
     assert told["og:url"] == f"http://testserver{path}"
     assert told["og:image"] == f"http://testserver{picture}"
@@ -99,7 +99,7 @@ def test_an_analysed_games_picture_shows_the_chances(empty_store: Store) -> None
 
 
 def test_a_frames_picture_has_a_text(client: TestClient) -> None:
-    """For readers who can't see it, the text says what happens in the frame."""
+    """For readers who can't see the picture, the text says what happens in the frame."""
     said = named(client, f"{GAME}/1/1?step=reveal")["og:image:alt"] or ""
     assert said.startswith("Round 1, turn 1, reveal. random: ")
 
@@ -119,7 +119,7 @@ def test_every_frame_and_view_has_its_own_picture(client: TestClient) -> None:
 
 @pytest.mark.parametrize("game", ["dummy-0-0", "three-0-0", "faulty-0-0"])
 def test_every_kind_of_game_has_pictures(client: TestClient, game: str) -> None:
-    """This covers several numbers of players, long names and a dummy."""
+    """The games have several numbers of players, long names and a dummy."""
     for path in (f"/games/{game}/og.png", f"/games/{game}/1/3/og.png?step=reveal"):
         assert client.get(path).content.startswith(b"\x89PNG")
 
@@ -137,7 +137,7 @@ def test_every_kind_of_game_has_pictures(client: TestClient, game: str) -> None:
     ],
 )
 def test_an_unknown_frame_has_no_picture(client: TestClient, path: str, status: int) -> None:
-    """It is not found even if the client sends an ETag."""
+    """The response is an error even if the client sends an ETag."""
     assert client.get(path, headers={"If-None-Match": "*"}).status_code == status
 
 
@@ -176,7 +176,7 @@ def asked() -> Request:
 
 
 def test_many_pictures_block_nothing_else() -> None:
-    """One is drawn at a time. Waiting requests block no thread, and their number is limited."""
+    """One picture is drawn at a time. Waiting requests block no thread, and their number is limited."""
     pictures, brush = Pictures(), Brush()
 
     async def flood() -> list[Response | BaseException]:
@@ -198,7 +198,7 @@ def test_many_pictures_block_nothing_else() -> None:
 
 
 def test_one_picture_is_drawn_once() -> None:
-    """It is cached for later requests until others replace it."""
+    """The picture is cached for later requests until others replace it."""
     pictures, brush = Pictures(), Brush()
     brush.let.set()
 

@@ -78,7 +78,7 @@ def test_a_game_from_the_lobby_to_its_end(world: World) -> None:
 
 
 def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> None:
-    """Only the visitor who played it sees them."""
+    """Only the visitor who played the game sees them."""
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now)
@@ -109,7 +109,7 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
 
 
 def test_invalid_moves_are_refused_and_change_nothing(world: World) -> None:
-    """They are early, late, repeated, illegal, malformed, or sent by someone else.
+    """Moves are refused if they are early, late, repeated, illegal, malformed, or sent by someone else.
 
     Pages show the reason, and lead back to the table.
     """
@@ -190,7 +190,7 @@ def test_an_invalid_table_is_refused(world: World, form: dict[str, list[str]], w
 
 
 def test_own_bots_can_be_opponents(world: World) -> None:
-    """Only their owner can choose them, unless the owner opens them to people.
+    """Only the owner can choose such a bot, unless the owner opens it to people.
 
     An account finds its games in any browser. Deleting the account deletes them.
     """
@@ -221,7 +221,7 @@ def test_own_bots_can_be_opponents(world: World) -> None:
 
 
 def test_tables_are_limited(world: World) -> None:
-    """Waiting games, and games per address and hour, are limited too."""
+    """The number of waiting games, and of new games per address and hour, is limited."""
     one = browser(world)
     visitors = [one, *(browser(world, host=f"192.0.2.{number}") for number in range(MAX_WAITING))]
     *_, last = [sit_down(visitor) for visitor in visitors[:-1]]
@@ -271,7 +271,7 @@ def test_an_arena_without_tables_says_so(world: World) -> None:
 
 
 def test_a_page_waits_for_the_bots(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It responds as soon as the bots have decided."""
+    """The response arrives as soon as the bots have decided."""
     monkeypatch.setattr("web.play.pages._WAIT_SECONDS", WAIT_SECONDS)
     visitor = browser(world)
     path = sit_down(visitor)
@@ -290,7 +290,7 @@ def test_a_page_waits_for_the_bots(world: World, monkeypatch: pytest.MonkeyPatch
 
 
 def test_only_one_request_waits_for_the_bots(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second one gets the present page. Otherwise a person could delay others who share the address."""
+    """A second request gets the current page. Otherwise, one person could delay others at the address."""
     monkeypatch.setattr("web.play.pages._WAIT_SECONDS", WAIT_SECONDS)
     visitor = browser(world)
     path = sit_down(visitor)
@@ -307,7 +307,7 @@ def test_only_one_request_waits_for_the_bots(world: World, monkeypatch: pytest.M
 
 
 def test_looking_at_the_page_keeps_the_game(world: World) -> None:
-    """The time of the last visit is stored at intervals."""
+    """A visit to the page postpones the time at which the game counts as abandoned."""
     visitor = browser(world)
     path = sit_down(visitor)
     world.later(seconds=30)

@@ -52,7 +52,7 @@ def visitor(postgresql_url: str) -> Iterator[TestClient]:
 
 
 def test_a_nul_character_is_no_internal_error(visitor: TestClient) -> None:
-    """Every parameter of a path, and all text in queries and forms, may contain one."""
+    """Every parameter of a path, and all text in queries and forms, may contain NUL."""
     asked = [
         *((method, re.sub(r"\{[^}]+\}", "%00", path), None) for method, path in MATRIX if "{" in path),
         *(("GET", f"{query}=%00", None) for query in QUERIES),

@@ -46,7 +46,7 @@ def _played(world: World) -> None:
 
 @pytest.mark.parametrize("game", PRIVATE)
 def test_a_private_game_has_the_whole_viewer(people: People, game: str) -> None:
-    """It has every frame and view, their data, and a replay to verify. All its links work."""
+    """The viewer has every frame and view, their data, and a replay to verify. All its links work."""
     about = people.owner.get(game)
     assert f"{game}/1/1" in Page(about.text).links
     for path in (f"{game}/1/1", f"{game}/2/5?step=reveal&view=infer:1", f"{game}/3/10?step=end"):

@@ -14,13 +14,13 @@ from tests.web.stable import fill_games
 
 @pytest.fixture
 def world(world: World) -> World:
-    """Add games."""
+    """Return a world with games."""
     world.filled(fill_games)
     return world
 
 
 def test_a_visitor_chooses_a_card_and_sees_the_answer(world: World) -> None:
-    """At first only table and hand are shown, then all cards with their values and who chose them."""
+    """At first, only table and hand are shown, then all cards with their values and who chose them."""
     today = world.now.date()
     address = f"/puzzle/{today.isoformat()}"
     made = puzzled(world.store, "three-0-0", today)

@@ -57,7 +57,7 @@ def frozen(cluster: Cluster) -> Iterator[None]:
 def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """It reports the reason, even to many requests at once. When the database recovers, it is ready again."""
+    """It gives the reason, even to concurrent requests. When the database recovers, it is ready again."""
     with (
         opened(tmp_path, ARENA_DATABASE_URL=cluster.address("postgres", "postgresql+psycopg")) as site,
         httpx2.Client(base_url=site.url, timeout=WAIT_SECONDS) as client,
@@ -72,13 +72,15 @@ def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
         with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
             connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
             connection.execute("SELECT pg_reload_conf()")
-            wait_until(lambda: "is read-only at the moment" in client.get("/readyz").text, "a read-only one")
+            wait_until(
+                lambda: "is read-only at the moment" in client.get("/readyz").text, "a read-only database"
+            )
             assert client.get("/readyz").status_code == 503
             assert client.get("/leaderboard").status_code == 200
             connection.execute("SET default_transaction_read_only = off")
             connection.execute("ALTER SYSTEM RESET default_transaction_read_only")
             connection.execute("SELECT pg_reload_conf()")
-        wait_until(lambda: client.get("/readyz").status_code == 200, "that it takes writes")
+        wait_until(lambda: client.get("/readyz").status_code == 200, "a writable database")
 
 
 @pytest.mark.postgresql
@@ -118,7 +120,7 @@ def test_a_site_without_its_database_is_healthy_but_not_ready(cluster: Cluster, 
         assert client.get(f"/bots/{SECRET}").status_code == 404
         assert client.get("/metrics").status_code == 404
         told = _metrics(site)
-        # A request is counted only after its response was sent.
+        # A request is counted only after its response has been sent.
         wait_until(lambda: _counted(told) == 3, "three requests in the metrics")
         lines = _ended(site)
     requests = {line["request"]: line for line in lines if line["event"] == "request"}

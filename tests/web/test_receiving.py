@@ -1,4 +1,4 @@
-"""Slow uploads: a client that sends slowly can't keep its place forever."""
+"""Slow uploads: a client that sends slowly can't keep its slot forever."""
 
 import asyncio
 import select
@@ -71,7 +71,7 @@ def test_a_body_that_is_too_slow_on_average_is_refused(came: list[tuple[float, i
 
 
 def test_the_total_time_of_a_body_is_limited() -> None:
-    """It is a quarter of an hour, even if the rate is always high enough, unless that limit is lifted."""
+    """The limit is a quarter of an hour, even if the rate is always high enough, unless it is lifted."""
     assert received([(1.0, 66 * KIB)] * 899) == 899 * 66 * KIB
     assert received([(1.0, 66 * KIB)] * 901, replace(BODY_TIMEOUTS, total_seconds=1000.0)) == 901 * 66 * KIB
     with pytest.raises(Problem, match="took longer than 900 seconds") as refused:
@@ -80,7 +80,7 @@ def test_the_total_time_of_a_body_is_limited() -> None:
 
 
 def test_a_body_that_never_arrives_does_not_end_a_stream() -> None:
-    """The client announces a body in a GET, but sends none, and disconnects after its time limit."""
+    """The client announces a body in a GET, but sends none, and disconnects after the body's time limit."""
     came: list[Message] = []
 
     async def receive() -> Message:
@@ -138,7 +138,7 @@ def send_images(
     senders: ExitStack,
     places: int = MAX_CONCURRENT - SOURCE_SLOTS,
 ) -> list[socket.socket]:
-    """Begin an upload of an image for each place, from several addresses, and return their sockets."""
+    """Begin an upload of an image for each slot, from several addresses, and return their sockets."""
     return [
         senders.enter_context(
             put(address, secret_of(world, f"eve{n}"), f"slow{n}", "image", 1 << 29, f"127.0.0.{2 + n}")
@@ -153,7 +153,7 @@ def begin_images(
     senders: ExitStack,
     places: int = MAX_CONCURRENT - SOURCE_SLOTS,
 ) -> list[socket.socket]:
-    """Begin the uploads, and wait until all have a place."""
+    """Begin the uploads, and wait until all have a slot."""
     begun = send_images(world, address, senders, places)
     wait_until(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
     return begun
@@ -167,11 +167,11 @@ def drip_until_answered(sender: socket.socket) -> None:
             return True
         try:
             sender.sendall(bytes(64 * KIB))
-        except ConnectionError:  # it has answered since, and closed the connection
+        except ConnectionError:  # the site has responded, and closed the connection
             return True
         return False
 
-    wait_until(answered, "an answer")
+    wait_until(answered, "a response")
 
 
 def upload(address: tuple[str, int], secret: str, kind: str = "image", name: str = "hers") -> int:
@@ -186,7 +186,7 @@ DRIPPING = BodyTimeouts(idle_seconds=600, grace_seconds=600, bytes_per_second=1,
 
 
 def test_slow_images_do_not_block_a_source_file(world: World) -> None:
-    """A source file finds a place within the first minute, when a further image doesn't."""
+    """A source file gets a slot within the first minute, when another image doesn't."""
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         begin_images(world, address, senders)
@@ -197,7 +197,7 @@ def test_slow_images_do_not_block_a_source_file(world: World) -> None:
 def test_without_reserved_places_slow_images_block_a_source_file(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They then take all places."""
+    """The images then take all slots."""
     monkeypatch.setattr("arena.submissions.receiver.SOURCE_SLOTS", 0)
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
@@ -208,7 +208,7 @@ def test_without_reserved_places_slow_images_block_a_source_file(
 def test_without_losing_places_slow_images_block_an_image_for_hours(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They then keep their places for as long as they are sent."""
+    """The images then keep their slots for as long as they are being sent."""
     monkeypatch.setattr("arena.submissions.receiver.SLOW_AFTER", timedelta(days=1))
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
@@ -218,14 +218,15 @@ def test_without_losing_places_slow_images_block_an_image_for_hours(
 
 
 def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
-    """Then the slowest upload is ended with the reason, and the others continue."""
+    """After that, the slowest upload is cancelled with the reason, and the others continue."""
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         slowest, *others = begin_images(world, address, senders)
         for sender in others:
             sender.sendall(bytes(1 << 21))  # enough to reach the disk
         wait_until(
-            lambda: sum(file.stat().st_size > 0 for file in world.uploads.iterdir()) == len(others), "them"
+            lambda: sum(file.stat().st_size > 0 for file in world.uploads.iterdir()) == len(others),
+            "data of the other images",
         )
         assert upload(address, secret) == 503
         world.later(minutes=1)
@@ -240,15 +241,15 @@ def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
 
 
 def test_slow_images_lose_their_places_after_the_total_time(world: World) -> None:
-    """This holds even if their rate is high enough. Then the next upload finds a place.
+    """They lose them even if their rate is high enough. The next upload then gets a slot.
 
-    With a longer total time it would find none, as the tests above show.
+    With a longer total time, it would get none, as the tests above show.
     """
     secret = secret_of(world, "ann")
     # The last upload must end within the total time, even on a busy host.
     limits = BodyTimeouts(idle_seconds=600, grace_seconds=600, bytes_per_second=1, total_seconds=5)
     with site(world, limits) as address, ExitStack() as senders:
-        # On a busy host the first upload may be over before the last one begins, so this waits for none.
+        # On a busy host, the first upload may be over before the last one begins. So this waits for none.
         for sender in send_images(world, address, senders):
             drip_until_answered(sender)
             assert status(sender) == 408
@@ -256,7 +257,7 @@ def test_slow_images_lose_their_places_after_the_total_time(world: World) -> Non
 
 
 def test_a_slow_form_is_ended_too(world: World) -> None:
-    """It blocks no thread, and its connection is closed soon, except by a site that allows more time."""
+    """Its connection is closed soon, except by a site that allows more time."""
     strict = BodyTimeouts(idle_seconds=60.0, grace_seconds=1.0, bytes_per_second=KIB, total_seconds=60.0)
     with site(world, DRIPPING) as unlimited, site(world, strict) as address:
         patient, sender = (

@@ -20,7 +20,7 @@ def asked(world: World, account: KnownAccount) -> tuple[int, str]:
 
 
 def test_deleted_logs(world: World, stable: Stable) -> None:
-    """The status is 410 for callers who could see them before, and 404 for others. The game stays public."""
+    """Callers who could see the logs before get a 410, and others a 404. The game remains public."""
     assert PRINTED in logged_in(world, "ann").get(f"/games/{GAME}").text
     assert world.store.logs.remove_logs(world.now + timedelta(days=99), 99)
     status, text = asked(world, stable.ann)

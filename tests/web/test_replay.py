@@ -83,7 +83,7 @@ def test_every_fault_is_listed_with_the_turn_it_links_to() -> None:
 
 
 def test_the_dummy_is_a_participant_without_times() -> None:
-    """Its column comes last, and has no times or faults."""
+    """The dummy's column comes last, and has no times or faults."""
     table, _ = _table(Rules(players=2, dummy=True), 2)
     assert table.participants == (("bot0", 1, "/bots/bot0"), ("bot1", 1, "/bots/bot1"), ("dummy", None, None))
     cells = [line.cells[2] for played in table.rounds for line in played.turns]

@@ -50,7 +50,7 @@ def test_every_card_has_its_face_in_the_table_of_the_deck(text: str) -> None:
 
 
 def test_faces_are_added_only_to_cells() -> None:
-    """Names in sentences get none."""
+    """Names in sentences get no faces."""
     assert with_faces("<p>tempura</p><td>maki</td>") == "<p>tempura</p><td>maki</td>"
 
 

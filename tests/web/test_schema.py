@@ -72,7 +72,7 @@ class Asker:
     world: World
     account: KnownAccount | None
     cookies: dict[str, str]  # of a session; if empty, an account uses a token
-    secret: str = ""  # of this token
+    secret: str = ""  # of that token
 
     def headers(self) -> dict[str, str]:
         """Return the headers to send. If a request has revoked the token, it is replaced."""
@@ -87,7 +87,7 @@ class Asker:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Yield a world with games. A user's bot has played every kind."""
+    """Yield a world with games. A user's bot has played every kind of game."""
     with closing(World.at(tmp_path_factory.mktemp("schema"))) as world:
         user = world.add("user")
         world.add("oper", Role.OPERATOR)
@@ -121,9 +121,9 @@ def responses_match(case: schemathesis.Case[Any], asker: Asker) -> None:
 
 
 def test_responses_match_the_description(asker: Asker, subtests: pytest.Subtests) -> None:
-    """Every route answers as described, and there is no server error.
+    """Every route responds as described, and there is no server error.
 
-    Schemathesis's own decorators would think up the requests in every process that only collects tests.
+    Schemathesis's own decorators would generate the requests even in processes that only collect tests.
     """
     described = schemathesis.openapi.from_dict(description(), config=CONFIG)
     tests = get_all_tests(schema=described, test_func=responses_match, settings=None, given_kwargs=None)

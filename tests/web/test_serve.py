@@ -41,9 +41,9 @@ def _run(*arguments: str, **settings: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
 def test_it_serves_until_it_gets_a_signal(data_dir: Path, tmp_path: Path, number: signal.Signals) -> None:
-    """A signal ends it with exit code 0 and without a traceback, even with open connections.
+    """A signal ends the site with exit code 0 and without a traceback, even with open connections.
 
-    It raises its limit on open files to the hard limit, so that idle connections don't use them up.
+    The site raises its limit on open files to the hard limit, so that idle connections don't exhaust it.
     """
     few = tmp_path / "few"
     few.write_text(f'#!/bin/sh\nulimit -Sn 300 && exec {shlex.quote(sys.executable)} "$@"\n')
@@ -92,7 +92,7 @@ def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
 
 
 def test_an_idle_connection_is_closed(data_dir: Path) -> None:
-    """It may be idle for five seconds after a response."""
+    """A connection may be idle for five seconds after a response."""
     with opened(data_dir) as site:
         address = httpx2.URL(site.url)
         begun = time.monotonic()
@@ -122,7 +122,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
         with socket.create_connection((address.host, address.port or 0)) as sender:
             sender.sendall(head.encode() + bytes(4_000_000))
             wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "a file on its way")
-        wait_until(lambda: not any(uploads.iterdir()), "its end")
+        wait_until(lambda: not any(uploads.iterdir()), "the file's deletion")
         assert world.store.submissions.newest() == ()
         assert httpx2.get(f"{site.url}/healthz", timeout=WAIT_SECONDS).text == "ok\n"
         (line,) = site.said().splitlines()
@@ -173,7 +173,7 @@ def test_only_trusted_proxies_can_set_forwarded_headers(
     trusted: str,
     believed: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    """The headers decide on the cookie's name, and on the address for which registrations are counted."""
+    """The headers determine the cookie's name and the address for which registrations are counted."""
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1"}
     with (
         opened(data_dir, ARENA_TRUSTED_PROXIES=trusted) as site,
@@ -194,7 +194,7 @@ def test_only_trusted_proxies_can_set_forwarded_headers(
 
 
 def test_an_invalid_proxy_address_is_named(data_dir: Path) -> None:
-    """The site doesn't start. A host name isn't resolved, so it would protect nothing."""
+    """The site doesn't start. Host names aren't resolved, so they would match no proxy."""
     code, said = _run(
         "--data-dir", str(data_dir), "--port", "0", ARENA_TRUSTED_PROXIES="127.0.0.1,proxy.example"
     )

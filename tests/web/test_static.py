@@ -18,7 +18,7 @@ def test_the_current_version_is_cached_forever(client: TestClient) -> None:
 
 @pytest.mark.parametrize("folder", ["/static", f"/static/{'0' * 16}"])
 def test_other_versions_have_the_same_files_and_are_revalidated(client: TestClient, folder: str) -> None:
-    """Pages from before an upgrade still find their style."""
+    """Pages from before an upgrade still find their style sheet."""
     answer = client.get(f"{folder}/site.css")
     assert answer.content == client.get(f"{STATIC}/site.css").content
     assert answer.headers["Cache-Control"] == "no-cache"

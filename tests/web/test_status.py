@@ -32,13 +32,13 @@ OLD = "it has version 0.0.9"
 
 @pytest.fixture
 def client(empty_store: Store) -> TestClient:
-    """Create a client of a site without games."""
+    """Return a client of a site without games."""
     return TestClient(site_of(empty_store))
 
 
 @pytest.fixture
 def busy(world: World) -> World:
-    """Create an arena with running, waiting and quarantined matches."""
+    """Return an arena with running, waiting and quarantined matches."""
     store = world.store
     ann, ben = (add_bot(store, name) for name in ("anns", "bens"))
     add_matches(store, "aside", (ann, ben), matches=1)
@@ -100,7 +100,7 @@ def test_a_host_on_which_every_control_passes(client: TestClient, empty_store: S
 
 
 def test_failed_controls_are_named(client: TestClient, empty_store: Store) -> None:
-    """The page lists what they stop, and marks accepted ones. Untrusted bots are refused."""
+    """The page lists what these controls stop, and marks accepted ones. Untrusted bots are refused."""
     empty_store.activity.record_host(host_report("swap", "tmp-files"), {"tmp-files"})
     text = client.get("/status").text
     missing, held = Page(text).tables
@@ -181,9 +181,9 @@ def test_running_matches_are_shown_with_their_bots(busy: World) -> None:
 
 @pytest.mark.parametrize("who", ["visitor", "user", "reader", "operator's reader"])
 def test_private_details_are_not_public(busy: World, who: str) -> None:
-    """Visitors don't see who qualifies, which match is quarantined, which worker is rejected, or why.
+    """Visitors don't see who is qualifying, which match is quarantined, which worker is rejected, or why.
 
-    An operator's token doesn't show it either without the scope operate.
+    Without the scope operate, an operator's token doesn't show it either.
     """
     user = busy.add("user")
     someone = {
@@ -200,7 +200,7 @@ def test_private_details_are_not_public(busy: World, who: str) -> None:
 
 
 def test_operators_see_everything(busy: World) -> None:
-    """They see why matches were quarantined and workers rejected, and who qualifies; names are escaped."""
+    """This includes who is qualifying, and why matches were quarantined and workers rejected."""
     secret = token(busy, operator(busy), {Scope.OPERATE})
     found = program(busy, secret).get("/api/v1/status").json()
     assert found["quarantined"] == [
@@ -244,7 +244,7 @@ def test_slots_are_shown_with_busy_ones(busy: World) -> None:
 
 
 def test_workers_are_shown_with_their_matches(busy: World) -> None:
-    """They are shown without the bots of qualification matches."""
+    """The bots of qualification matches are left out."""
     plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4, doubted=True)
     idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0, usable=0)
     busy.store.leases.publish_workers("here", [plays, idle])
@@ -273,7 +273,7 @@ def test_workers_are_shown_with_their_matches(busy: World) -> None:
 
 
 def test_games_are_shown_by_the_hour(world: World) -> None:
-    """They are shown as labelled bars, and as a table of hours, newest first."""
+    """Games are shown as labelled bars, and as a table of hours, newest first."""
     versions = [add_bot(world.store, name) for name in "ab"]
     match = finished(claimed(world.store, versions, deals=3), [(1, 2)] * 3)
     world.now = match.ended + timedelta(hours=2)
@@ -319,7 +319,7 @@ def test_without_games_there_are_no_bars() -> None:
 
 
 def test_a_paused_ladder_is_shown(client: TestClient, empty_store: Store) -> None:
-    """All visitors see it."""
+    """All visitors see the pause."""
     assert "The ladder is paused" not in client.get("/status").text
     entry = NewAuditEntry(at=START, who="terminal:test", what="ladder")
     empty_store.ladder.change(LadderChange(paused=True), entry)

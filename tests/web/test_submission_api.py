@@ -29,7 +29,7 @@ def put(
 
 
 def test_an_uploaded_file_becomes_a_submission(world: World, ann: KnownAccount) -> None:
-    """It is sent in pieces with a note. The response has the submission's address."""
+    """The file is sent in pieces with a note. The response has the submission's address."""
     client = owner(world, ann)
     digest = hashlib.sha256(FILE).hexdigest()
     answer = client.put(
@@ -49,9 +49,9 @@ def test_an_uploaded_file_becomes_a_submission(world: World, ann: KnownAccount) 
 
 
 def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount) -> None:
-    """This works once, while it is in progress.
+    """Cancelling works once, while the submission is in progress.
 
-    It is then rejected in its current stage, and the author can submit again.
+    The submission is then rejected in its current stage, and the author can submit again.
     """
     client = owner(world, ann)
     made = put(client)[1]
@@ -74,7 +74,7 @@ def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount
 
 
 def test_a_browser_can_upload_too(world: World, ann: KnownAccount) -> None:
-    """Its session allows it on the site's own pages, but not on another site."""
+    """A session allows uploads from the site's own pages, but not from another site."""
     assert ann.name
     browsing = logged_in(world, "ann")
     assert put(browsing)[0] == 201
@@ -225,7 +225,7 @@ SUBMISSION = "/api/v1/submissions/5ca1ab1e"
 
 
 def test_a_demoted_operator_loses_access_at_once(world: World) -> None:
-    """Existing tokens and sessions lose the access of operators. Otherwise they stay valid."""
+    """Existing tokens and sessions lose operators' access, but otherwise remain valid."""
     ann = world.add("ann")
     operators = [world.add(name, Role.OPERATOR) for name in ("ben", "eve")]
     world.store.submissions.add(new("5ca1ab1e", "mine", "ann", ann.id), PLENTY)

@@ -45,7 +45,7 @@ def read(visitor: TestClient, path: str) -> str:
 
 
 def test_the_form_shows_the_limits(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """They are those that the arena enforces. The form suggests the user's own bots."""
+    """The limits are those that the arena enforces. The form suggests the user's own bots."""
     send(world.store, ann, "a1", received=world.now)
     play(world.store, "a1")
     world.store.submissions.activate("a1", world.now)
@@ -67,7 +67,7 @@ def test_the_form_shows_the_limits(world: World, ann: KnownAccount, visitor: Tes
 
 
 def test_the_form_works_without_scripts(visitor: TestClient) -> None:
-    """It shows other ways to submit, with the site's own address."""
+    """The page shows other ways to submit, with the site's own address."""
     text = read(visitor, "/submit?bot=mine")
     assert "<noscript>" in text
     assert f"arena login {HTTPS}" in text
@@ -76,7 +76,7 @@ def test_the_form_works_without_scripts(visitor: TestClient) -> None:
 
 @pytest.mark.parametrize("bot", ["", "m", '"><script>', "a/b", "x" * 99])
 def test_an_invalid_name_is_not_filled_in(visitor: TestClient, bot: str) -> None:
-    """The field stays empty."""
+    """The field remains empty."""
     text = visitor.get("/submit", params={"bot": bot}).text
     assert {at["id"]: at for tag, at in Page(text).tags if tag == "input"}["bot"]["value"] == ""
 
@@ -90,7 +90,7 @@ def test_a_closed_arena_says_so_before_anything_is_sent(world: World, visitor: T
 
 
 def test_own_submissions_are_listed(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """They are listed in pages from the newest, without those of others."""
+    """Submissions are listed in pages, newest first, without those of others."""
     assert "No submissions yet" in read(visitor, "/submissions")
     ids = [f"{number:x}" for number in range(A_PAGE + 2)]
     for id_ in ids:
@@ -105,7 +105,7 @@ def test_own_submissions_are_listed(world: World, ann: KnownAccount, visitor: Te
 
 
 def test_only_operators_are_told_whose_a_submission_is(world: World, ann: KnownAccount) -> None:
-    """Its owner knows."""
+    """The author isn't named on the author's own page."""
     send(world.store, ann, "a1")
     world.add("oper", Role.OPERATOR)
     assert "by <bdi>ann</bdi>" in read(logged_in(world, "oper"), "/submissions/a1")
@@ -114,7 +114,7 @@ def test_only_operators_are_told_whose_a_submission_is(world: World, ann: KnownA
 
 
 def test_each_stage_is_shown(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """Each says what happens at the moment. A lack of resources needs nothing from the author."""
+    """Each stage says what is happening. A lack of resources requires nothing from the author."""
     store = world.store
     send(store, ann, "a0", "first")
     send(store, ann, "a1")
@@ -169,7 +169,7 @@ def test_a_rejected_submission_shows_the_cause_and_what_to_try(
 
 
 def test_a_rejected_check_is_called_a_check(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """Nothing was submitted."""
+    """The page doesn't call it a submission."""
     store = world.store
     store.submissions.add(replace(new("c1", "mine", ann.name, ann.id), check_only=True), PLENTY)
     send(store, ann, "a1")
@@ -205,7 +205,7 @@ def test_memory_and_the_arenas_own_faults_are_named(
 def test_an_active_submission_links_to_its_first_rated_game(
     world: World, ann: KnownAccount, visitor: TestClient
 ) -> None:
-    """The page updates until there is one. When another version plays, the link is gone."""
+    """The page updates itself until there is one. Once another version plays, the link is gone."""
     store = world.store
     send(store, ann, "a1")
     play(store, "a1", 3)
@@ -226,7 +226,7 @@ def test_an_active_submission_links_to_its_first_rated_game(
 
 
 def test_a_quarantined_game_does_not_count(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """It is shown without a number, and another game replaces it."""
+    """The game is shown without a number, and another one replaces it."""
     send(world.store, ann, "a1")
     play(world.store, "a1", 0)
     queue(world.store, "a1")
@@ -238,7 +238,7 @@ def test_a_quarantined_game_does_not_count(world: World, ann: KnownAccount, visi
 
 
 def test_a_game_has_a_page_with_the_bots_log(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """It has places, the replay with the bot's notes, and the bot's output.
+    """The page has places, the replay with the bot's notes, and the bot's output.
 
     It has no ratings and no logs of other bots.
     """

@@ -17,7 +17,7 @@ API = "/api/v1/account/subscriptions"
 
 
 def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
-    """Its secret is shown once. Adding, changing and removing it is in the audit log."""
+    """The webhook's secret is shown once. Additions, changes and removals are in the audit log."""
     ann = world.add("ann")
     visitor = logged_in(world, "ann")
     added = visitor.post(PAGE, data=HOOK)
@@ -57,7 +57,7 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
     ],
 )
 def test_an_invalid_subscription_is_refused(world: World, change: dict[str, object], why: str) -> None:
-    """Page and API give the reason. The page keeps what was typed, in the same form, which is in view."""
+    """Page and API give the reason. The page keeps what was typed in the same form, below the reason."""
     ann = world.add("ann")
     answer = logged_in(world, "ann").post(PAGE, data=HOOK | change)
     assert (answer.status_code, why in answer.text) == (422, True)
@@ -141,7 +141,7 @@ def subscribe(caller: TestClient, address: str) -> int:
 
 
 def test_requests_to_confirm_are_limited(world: World) -> None:
-    """They are limited per address across all accounts, and per account across all addresses."""
+    """Requests are limited per address across all accounts, and per account across all addresses."""
     callers = [owner(world, world.add(name)) for name in ("ann", "ben")]
     statuses = [subscribe(callers[n % 2], f"{'aA'[n % 2]}nn@mail.example") for n in range(8)]
     assert statuses == [201] * 5 + [429] * 3
@@ -185,7 +185,7 @@ def test_tests_per_account_are_limited(world: World) -> None:
 
 
 def test_other_sites_can_not_subscribe(world: World) -> None:
-    """Their forms send the session's cookie, and are refused. Links in mail don't need the cookie."""
+    """Forms on other sites are refused even with the session's cookie. Links in mail don't need it."""
     ann = world.add("ann")
     visitor = logged_in(world, "ann")
     visitor.post(PAGE, data=HOOK)

@@ -91,7 +91,7 @@ def test_a_name_is_cleaned(name: str, shown: str) -> None:
 def test_a_number_has_a_fitting_unit_and_precision(
     write: Callable[[object], str], value: object, shown: str
 ) -> None:
-    """Minus signs are real, and what rounds to zero has none. A missing value is a dash.
+    """Minus signs are typographic, and a value that rounds to zero has none. A missing value is a dash.
 
     A share never rounds to none or all: one fault in a thousand games isn't 0%.
     """

@@ -56,7 +56,7 @@ def ask(
 async def until(condition: Callable[[], bool]) -> None:
     """Let other tasks run until a condition holds."""
     async with asyncio.timeout(WAIT_SECONDS):
-        while not condition():  # noqa: ASYNC110 - no event says that a task waits
+        while not condition():  # noqa: ASYNC110 - no event says that a task is waiting
             await asyncio.sleep(0)
 
 
@@ -115,7 +115,7 @@ def test_a_body_that_has_not_arrived_takes_no_place() -> None:
 
 
 def test_a_response_that_has_begun_frees_its_place() -> None:
-    """Event streams last for hours."""
+    """Otherwise, event streams would keep their places for hours."""
 
     async def scene() -> None:
         slow = Slow()
@@ -130,7 +130,7 @@ def test_a_response_that_has_begun_frees_its_place() -> None:
 
 
 def test_errors_and_disconnects_free_their_places() -> None:
-    """This includes clients that disconnect while they wait."""
+    """Clients may also disconnect while they are waiting."""
 
     async def scene() -> None:
         slow = Slow()

@@ -47,7 +47,7 @@ def test_every_frame_is_a_page(client: TestClient, path: str) -> None:
 
 
 def test_a_page_with_all_its_files_is_small(client: TestClient) -> None:
-    """It has less than 32 KB compressed, including the frames of the whole game, but not the pictures."""
+    """The compressed total is less than 32 KB, including the frames of the whole game, but no pictures."""
     page = client.get(f"{GAME}/2/3?view=infer:1")
     loaded = set(re.findall(rf'(?:src|href)="({STATIC}/[\w-]+\.(?:js|css))"', page.text))
     for script in [link for link in loaded if link.endswith("viewer.js")]:
@@ -60,7 +60,7 @@ def test_a_page_with_all_its_files_is_small(client: TestClient) -> None:
 
 
 def test_every_frame_shows_its_scene(client: TestClient, store: Store) -> None:
-    """For three views, it shows hands, tables and points, and describes what happens."""
+    """In three views, the page shows hands, tables and points, and describes what happens."""
     game = present(store.games.find("faulty-0-0"))
     shown = film(game.replay)
     for view in ("all", "seat:1", "infer:3"):
@@ -82,7 +82,7 @@ def test_every_frame_shows_its_scene(client: TestClient, store: Store) -> None:
 
 
 def test_a_seats_view_hides_the_other_hands(client: TestClient) -> None:
-    """Page and data have only the number of their cards."""
+    """Page and data reveal only the number of their cards."""
     text = client.get(f"{GAME}/1/1?view=seat:1").text
     hands = re.findall(r'<ol class="hand".*?</ol>', text, re.DOTALL)
     assert [set(re.findall(r"cards\.svg#(\w+)", hand)) == {"back"} for hand in hands] == [
@@ -188,7 +188,7 @@ def test_only_reading_is_possible(client: TestClient, path: str) -> None:
 
 
 def test_only_the_embedded_page_can_be_framed_by_other_sites(client: TestClient) -> None:
-    """The rest of its policy is that of other pages."""
+    """The rest of its policy is the same as that of other pages."""
     embedded, page = client.get("/embed/faulty-0-0/2/3?view=seat:1"), client.get(f"{GAME}/2/3")
     for name, value in FRAMABLE.items():
         assert embedded.headers[name] == value
@@ -200,7 +200,7 @@ def test_only_the_embedded_page_can_be_framed_by_other_sites(client: TestClient)
 
 
 def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -> None:
-    """It has no site navigation and no account, and opens the full page in a new window."""
+    """The page has no site navigation and no account links, and opens the full page in a new window."""
     text = client.get("/embed/faulty-0-0/2/3?view=seat:1").text
     page = Page(text)
     assert "Log in" not in text
@@ -212,7 +212,7 @@ def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -
 
 
 def test_the_page_says_how_to_share_and_check(client: TestClient, store: Store) -> None:
-    """It has the seed, the replay, the command to verify it, and code to embed this frame."""
+    """The page has the seed, the replay, the command to verify it, and code to embed this frame."""
     game = present(store.games.find("faulty-0-0"))
     text = client.get(f"{GAME}/2/3?step=reveal&view=seat:1").text
     assert parse(game.replay).seed in text

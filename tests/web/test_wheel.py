@@ -43,7 +43,7 @@ def _installed(wheel: Path, folder: Path) -> Path:
 
 
 def test_the_site_starts_from_an_installed_wheel(tmp_path: Path) -> None:
-    """It is started outside the sources, and its pages and static files work."""
+    """The site is started outside the sources, and its pages and static files work."""
     python = _installed(_built(tmp_path / "dist"), tmp_path / "environment")
     data = tmp_path / "data"
     data.mkdir()

@@ -1,4 +1,4 @@
-"""An arena with all that the site can show, for screenshots and checks of every page."""
+"""An arena with everything that the site can show, for screenshots and checks of every page."""
 
 import random
 from dataclasses import replace
@@ -49,7 +49,7 @@ def build(world: World) -> dict[str, str]:
 
 
 def _people(world: World, ann: KnownAccount) -> None:
-    """Add games of ann against bots in each state."""
+    """Add a game of ann's against bots in each state."""
     store, now = world.store, datetime.now(UTC)
     add_person_game(store, "1" * 32, ["greedy"], now, account=ann.id)
     add_person_game(store, "2" * 32, ["greedy", "random", "greedy"], now, account=ann.id)
@@ -70,7 +70,7 @@ def _people(world: World, ann: KnownAccount) -> None:
 
 
 def _subscriptions(world: World, ann: KnownAccount) -> None:
-    """Add a disabled and a failing webhook of ann, and email addresses, one of them confirmed."""
+    """Add a disabled and a failing webhook for ann, and two email addresses, one of them confirmed."""
     store = world.store.subscriptions
     for mark in ("webhook-off", "webhook-fails", "mail-confirmed", "mail-unconfirmed"):
         kind = SubscriptionKind(mark.partition("-")[0])
@@ -94,7 +94,7 @@ def _subscriptions(world: World, ann: KnownAccount) -> None:
 
 
 def _much_played(world: World, stable: Stable) -> None:
-    """Play games for a day, with enough games of two players for intervals in the card statistics."""
+    """Play games for a day, with enough two-player games for intervals in the card statistics."""
     store, now = world.store, datetime.now(UTC)
     dice = random.Random(4)  # noqa: S311 - reproducible
     more = add_bots(store, [("wasabi-first", "house"), (LONG, "someone with a name"), ("tuna", "eve")])
@@ -115,7 +115,7 @@ def _much_played(world: World, stable: Stable) -> None:
 
 
 def _states(world: World, ann: KnownAccount) -> None:
-    """Add a bot of ann in each state."""
+    """Add one of ann's bots in each state."""
     for bot in ("sleepy", "resting", "banned"):
         add_version(world.store, ann, bot, 1)
     bench(world.store, "sleepy", BENCHED)
@@ -124,7 +124,7 @@ def _states(world: World, ann: KnownAccount) -> None:
 
 
 def _submissions(world: World, ann: KnownAccount) -> None:
-    """Add submissions of ann that are waiting, qualifying, active and rejected."""
+    """Add submissions by ann that are waiting, qualifying, active and rejected."""
     store = world.store
     send(store, ann, "5e4d", "freshling", note="likes wasabi")
     store.submissions.wait("5e4d", "no engine answers")
@@ -139,7 +139,7 @@ def _submissions(world: World, ann: KnownAccount) -> None:
 
 
 def _challenges(world: World) -> dict[str, str]:
-    """Add two challenges of ann, one of them finished."""
+    """Add two challenges by ann, one of them finished."""
     visitor = logged_in(world, "ann")
     found = {}
     for name, opponents in (("played", ["greedy", "mine@1"]), ("running", ["random"])):

@@ -32,7 +32,7 @@ def test_the_document_has_the_scene_in_a_compact_form(file: Path, view: str) -> 
 
 
 def test_addresses_leave_out_defaults() -> None:
-    """The defaults are the choice and the view of all hands."""
+    """The defaults are the choice as the step, and the view of all hands."""
     reveal = Frame(2, 7, FilmStage.REVEAL)
     assert address("/games/g", Frame(1, 1, FilmStage.PICK)) == "/games/g/1/1"
     assert address("/games/g", reveal) == "/games/g/2/7?step=reveal"

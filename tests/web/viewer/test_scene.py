@@ -16,7 +16,7 @@ games = pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 
 
 def scenes(film: Film, viewpoint: Viewpoint = ALL_HANDS) -> Iterator[Scene]:
-    """Return all frames of a film in this view."""
+    """Return the scenes of all frames of a film in this view."""
     return (scene(film, frame, viewpoint) for frame in film.frames)
 
 
@@ -76,7 +76,7 @@ def test_no_card_is_lost_between_the_frames(file: Path) -> None:
 
 @games
 def test_points_are_those_of_the_replay(file: Path) -> None:
-    """They agree after each round and at the end.
+    """The points agree after each round and at the end.
 
     A frame's gain is the difference from the previous frame.
     """
@@ -104,9 +104,9 @@ def test_points_are_those_of_the_replay(file: Path) -> None:
 
 @games
 def test_a_seat_sees_its_own_hand_and_the_backs_of_the_others(file: Path) -> None:
-    """The number of backs is right.
+    """The number of backs is correct.
 
-    During a choice one of them is raised, however many cards were chosen.
+    During a choice, one of them is raised, however many cards were chosen.
     """
     film = golden(file)
     for number in range(film.rules.players):
@@ -145,7 +145,7 @@ def test_a_seat_infers_what_is_known_from_its_view(file: Path) -> None:
 
 
 def test_after_the_pass_a_seat_knows_the_hand_it_passed_on() -> None:
-    """After the reveal it knows only its own hand."""
+    """After the reveal, the seat knows only its own hand."""
     film = troubled()
     viewpoint = Viewpoint(VisibleHands.INFER, 0)
     reveal, passed = (
@@ -156,7 +156,7 @@ def test_after_the_pass_a_seat_knows_the_hand_it_passed_on() -> None:
 
 
 def test_faults_are_tagged_where_they_happened() -> None:
-    """They are shown with their decision. A seat that was taken over is marked from then on."""
+    """Faults are shown with their decision. A seat that was taken over is marked from then on."""
     film = troubled()
 
     def tags(turn: int, stage: FilmStage, viewpoint: Viewpoint = ALL_HANDS) -> list[tuple[str, ...]]:
@@ -184,7 +184,7 @@ def test_times_are_shown_with_their_decision() -> None:
 
 
 def test_each_frame_has_a_description() -> None:
-    """Only views that may know of a fault name it."""
+    """Only views that may know of a fault mention it."""
     film = troubled()
 
     def said(frame: Frame, viewpoint: Viewpoint = ALL_HANDS) -> str:
@@ -200,7 +200,7 @@ def test_each_frame_has_a_description() -> None:
 
 
 def test_descriptions_of_reveals_and_ends() -> None:
-    """Reveals name chopsticks, wasabi and points. Ends name shared places."""
+    """Reveals mention chopsticks, wasabi and points. Ends mention shared places."""
     said = " ".join(shown.says for file in SOME for shown in scenes(golden(file)))
     assert " with chopsticks" in said
     assert "nigiri on wasabi, +" in said

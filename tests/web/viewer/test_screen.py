@@ -23,7 +23,7 @@ def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int,
 
 
 def test_puddings_explain_equal_totals() -> None:
-    """The player with more puddings ranks first. Players with equal numbers share the place.
+    """The player with more puddings ranks first. Players with equal numbers share a place.
 
     Without equal totals there is no explanation.
     """
@@ -43,7 +43,7 @@ def test_puddings_do_not_explain_the_place_of_a_seat_that_was_taken_over() -> No
 
 
 def test_a_person_is_addressed() -> None:
-    """The sentences about the person are in the second person."""
+    """Sentences about the person are in the second person."""
     film = troubled()
     replay = film.replay
     assert isinstance(replay, PublicReplay)
@@ -84,7 +84,7 @@ def test_the_race_ends_with_the_totals(file: Path) -> None:
 
 
 def test_faults_and_take_overs_are_listed() -> None:
-    """They are at the choice in which they happened."""
+    """Faults and take-overs are listed at the choice in which they happened."""
     found = [
         event
         for event in events(troubled())
@@ -102,7 +102,7 @@ def test_faults_and_take_overs_are_listed() -> None:
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_moments_are_what_the_frames_show(file: Path) -> None:
-    """They are chopsticks, turns with many points, changes of the lead, and ends of rounds and of the game.
+    """Moments are chopsticks, turns with many points, changes of the lead, and ends of rounds and the game.
 
     They are in the order of the frames.
     """

@@ -29,7 +29,7 @@ def laid(*cards: Card, kept: int = 0) -> list[tuple[tuple[Card, ...], int | None
 
 
 def test_sets_lie_together_in_the_order_in_which_they_were_begun() -> None:
-    """Full pairs and triples are closed. Stacks of dumplings and maki grow."""
+    """Complete pairs and triples are closed. Stacks of dumplings and maki grow."""
     assert laid(T, S, T, M1, T, S, D, S, S, M3, D) == [
         ((T, T), 5, 0),
         ((S, S, S), 10, 0),
@@ -50,13 +50,13 @@ def test_a_nigiri_lies_on_the_oldest_free_wasabi() -> None:
 
 
 def test_puddings_of_previous_rounds_are_shown() -> None:
-    """Their stack comes first, with this round's puddings on top."""
+    """The stack of puddings comes first, with this round's puddings on top."""
     assert laid(T, P, kept=2) == [((P, P, P), None, 0), ((T,), None, 0)]
     assert laid(C, C) == [((C, C), None, 0)]
 
 
 def test_cards_of_this_turn_are_marked_as_new() -> None:
-    """They may be in any stack. Nigiri on wasabi are marked as tripled."""
+    """New cards may be in any stack. Nigiri on wasabi are marked as tripled."""
     wasabi, pair = stacks(BASIC, (W, T, T, SQUID), new=2)
     assert (wasabi.new, wasabi.tripled) == ((False, True), (SQUID,))
     assert (pair.new, pair.tripled) == ((False, True), ())
