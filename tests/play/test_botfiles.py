@@ -80,6 +80,6 @@ def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
     ],
 )  # fmt: skip
 def test_a_file_without_a_bot_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    """The error names the file and the reason."""
+    """The error for a file without a bot has the file's name and the reason."""
     with pytest.raises(BotBroken, match=said):
         load(write(tmp_path, "broken", text))

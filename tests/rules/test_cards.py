@@ -36,7 +36,7 @@ def test_soy_sauce_adds_four_cards_at_the_end() -> None:
 
 
 def test_the_deck_starts_in_the_order_of_the_table_of_kinds() -> None:
-    """The shuffle starts from this order."""
+    """The deck that is shuffled is in the order of the rules' table of kinds."""
     deck = unshuffled_deck(Rules(players=5, soy_sauce=True))
     assert list(deck) == sorted(deck)
     assert list(dict.fromkeys(deck)) == list(DECK_COUNTS) == list(Card)
@@ -67,19 +67,19 @@ def test_other_numbers_of_players_are_refused(players: int) -> None:
 
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_a_dummy_needs_exactly_two_players(players: int) -> None:
-    """Three to five players are refused."""
+    """A dummy is refused with three to five players."""
     with pytest.raises(InvalidRules, match="exactly 2"):
         Rules(players=players, dummy=True)
 
 
 def test_kinds_can_be_found_by_their_labels() -> None:
-    """Labels are the kinds' names in records."""
+    """A kind can be found by its label, which is its name in records."""
     assert [Card.from_label(card.label) for card in Card] == list(Card)
 
 
 @pytest.mark.parametrize("label", ["", "maki", "Tempura", "TEMPURA", "card_tempura"])
 def test_an_unknown_label_names_the_known_ones(label: str) -> None:
-    """The error lists all labels."""
+    """The error for an unknown label lists all labels."""
     with pytest.raises(ValueError, match=f"^'{label}' is not a kind of card; .*tempura, .*soy_sauce$"):
         Card.from_label(label)
 

@@ -18,7 +18,7 @@ def test_two_cards_are_placed_and_the_chopsticks_go_into_the_passed_hand() -> No
 
 
 def test_two_cards_without_chopsticks_are_refused() -> None:
-    """The error names the rule."""
+    """Playing two cards without chopsticks raises an error that names the rule."""
     state = position(TWO, ["tp sa du", "pu pu pu"])
     with pytest.raises(IllegalMove, match="without chopsticks from an earlier turn") as error:
         apply(state, [move("tp sa"), move("pu")])

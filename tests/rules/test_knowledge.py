@@ -191,7 +191,7 @@ def test_exactly_the_possible_hands_are_allowed(deal: Deal) -> None:
 @given(seed=seeds, both=st.booleans(), seat=st.integers(0, 4))
 @example(seed=bytes(16), both=True, seat=3)
 def test_the_end_of_a_real_game_against_all_its_deals(*, seed: bytes, both: bool, seat: int) -> None:
-    """Of five players' cards three are undealt. Every exchange of them with the unseen hand is played."""
+    """With five players three cards are undealt. Every exchange of them with the unseen hand is played."""
     rules = Rules(players=5, pass_both_ways=both)
     game = [(state, moves) for state, moves in random_game(rules, seed) if moves is not None]
     game = [(state, moves) for state, moves in game if (state.round, state.turn) <= (3, 4)]
@@ -229,7 +229,7 @@ def followed(state: State, game: Sequence[tuple[State, Sequence[object]]], seat:
 
 @given(variants, seeds)
 def test_knowledge_agrees_with_the_true_hands(rules: Rules, seed: bytes) -> None:
-    """Knowledge is checked before every decision and after every reveal."""
+    """Before every decision and after every reveal, the seats' knowledge allows the true hands."""
     for state, moves in random_game(rules, seed):
         if moves is None:
             break

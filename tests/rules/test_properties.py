@@ -38,7 +38,7 @@ def test_cards_are_conserved(rules: Rules, seed: bytes) -> None:
 
 @given(variants, seeds)
 def test_tables_have_the_cards_placed_in_this_round(rules: Rules, seed: bytes) -> None:
-    """Cards are in the order of placing, without returned chopsticks."""
+    """Tables have cards in the order they were placed, without returned chopsticks."""
     for state, _ in random_game(rules, seed):
         if not state.over:
             assert [sorted(table) for table in state.tables] == [
@@ -51,7 +51,7 @@ def test_tables_have_the_cards_placed_in_this_round(rules: Rules, seed: bytes) -
 
 @given(variants, seeds)
 def test_hands_shrink_by_exactly_one_card_per_turn(rules: Rules, seed: bytes) -> None:
-    """Chopsticks make no difference. With a dummy, the controller also draws one card and gives one."""
+    """A hand loses one card per turn, even with chopsticks or when the controller plays for the dummy."""
     for state, _ in random_game(rules, seed):
         left = 0 if state.over else rules.turns - state.turn + 1
         sizes = [left] * rules.players

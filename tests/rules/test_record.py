@@ -18,7 +18,7 @@ def log_of(rules: Rules, seed: bytes) -> tuple[GameLog, list[State]]:
 
 @given(variants, seeds)
 def test_playing_a_log_again_gives_the_same_game(rules: Rules, seed: bytes) -> None:
-    """All its states are equal."""
+    """Playing a log again gives the same states."""
     log, states = log_of(rules, seed)
     again = replay(log)
     assert again.state == states[-1]

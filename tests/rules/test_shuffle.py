@@ -47,7 +47,7 @@ def test_the_documented_words_and_bounds() -> None:
 
 @pytest.mark.parametrize("vector", VECTORS["passed_over"], ids=itemgetter("seed"))
 def test_a_seed_with_a_word_that_is_skipped(vector: dict[str, Any]) -> None:
-    """For the documented seeds the word is too large for its n, and the resulting deck is documented."""
+    """The documented seeds with a skipped word have a word too large for its n, and a documented deck."""
     word = next(islice(words(bytes.fromhex(vector["seed"])), vector["number"], None))
     size = 112 if vector["soy_sauce"] else 108
     assert (word, vector["n"]) == (vector["word"], size - vector["number"])
@@ -58,7 +58,7 @@ def test_a_seed_with_a_word_that_is_skipped(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("length", [0, 15, 17, 32])
 def test_a_seed_has_16_bytes(length: int) -> None:
-    """Other lengths are refused."""
+    """Seeds that aren't 16 bytes long are refused."""
     with pytest.raises(ValueError, match=f"the seed is {length} bytes long; it must be 16"):
         shuffled_deck(Rules(players=2), bytes(length))
 

@@ -60,7 +60,7 @@ def test_soy_sauce(tables: list[str], points: tuple[int, ...]) -> None:
 
 
 def test_puddings_of_earlier_rounds_are_not_a_colour() -> None:
-    """Only the cards played in the round count."""
+    """Puddings of earlier rounds aren't a colour: only the cards played in the round count."""
     state = position(Rules(players=2, soy_sauce=True), ["soy tp", "du sa"], ["", "m1"])._replace(
         puddings=(3, 0)
     )
@@ -79,7 +79,7 @@ def test_chopsticks_that_went_back_are_not_a_colour() -> None:
 
 
 def test_without_the_variant_there_is_no_soy_sauce() -> None:
-    """All scores for soy sauce are 0."""
+    """Without the variant all scores for soy sauce are 0."""
     scores = score_round(Rules(players=3), [cards("tp sa du"), cards("tp"), cards("")])
     assert [score.soy_sauce for score in scores] == [0, 0, 0]
 
@@ -117,7 +117,7 @@ def test_the_controller_draws_plays_for_both_and_hands_are_swapped() -> None:
 
 
 def test_the_controller_must_name_a_card_for_the_dummy() -> None:
-    """Without one, the move is refused."""
+    """The controller's move is refused without a card for the dummy."""
     state = position(DUMMY, ["tp sa du m1", "pu wa pu"])
     with pytest.raises(IllegalMove, match="no card given for the dummy") as error:
         apply(state, [move("tp"), move("wa")])
@@ -157,7 +157,7 @@ def test_the_controllers_chopsticks() -> None:
 
 
 def test_the_dummys_chopsticks_can_not_be_used() -> None:
-    """Neither the dummy nor its controller may use them."""
+    """Neither the dummy nor its controller may use the dummy's chopsticks."""
     state = position(DUMMY, ["tp sa du m1", "pu wa pu"], ["", "", "ch"])
     assert all(len(choice.cards) == 1 for choice in view(state, 0).legal_moves())
     with pytest.raises(IllegalMove, match="without chopsticks"):
@@ -179,7 +179,7 @@ def test_the_dummy_takes_maki_points() -> None:
 
 
 def test_the_dummy_has_a_total_but_no_place() -> None:
-    """Totals have three entries and places two."""
+    """The dummy has a total but no place: there are three totals and two places."""
     *_, (state, _) = random_game(DUMMY, SEED)
     assert state.result is not None
     assert len(state.result.totals) == len(state.result.puddings) == 3

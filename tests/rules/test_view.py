@@ -127,7 +127,7 @@ def unseen_positions(states: list[State], seat: int) -> list[int]:
 
 @given(variants, seeds, st.integers(0, 26))
 def test_there_are_unseen_cards_to_exchange(rules: Rules, seed: bytes, step: int) -> None:
-    """The previous test therefore exchanges cards, at least before the last round."""
+    """At least before the last round there are unseen cards, so the previous test does exchange cards."""
     states = [state for state, moves in random_game(rules, seed) if moves is not None]
     states = states[: step % len(states) + 1]
     unseen = unseen_positions(states, seats_to_move(states[-1])[0])

@@ -12,7 +12,7 @@ import pytest
 def javascript_container(docker_client: docker.DockerClient, javascript_image: str) -> Iterator[str]:
     """Yield the ID of a running container of the base image, which sees this host's temporary files.
 
-    Programs that start in it take a fraction of the time that a container for each would take.
+    Starting programs in it takes a fraction of the time that a container for each would take.
     """
     shared = tempfile.gettempdir()
     container = docker_client.containers.run(

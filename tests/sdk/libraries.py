@@ -103,7 +103,7 @@ class Library(NamedTuple):
 
 
 def run_alone(source: str, address: str | None = None) -> "subprocess.CompletedProcess[str]":
-    """Run a bot in Python without a referee. ``address`` is what it is told to be the referee's."""
+    """Run a bot in Python without a referee. ``address`` is passed to it as the referee's."""
     env = {"PYTHONPATH": str(ROOT)} | ({"ARENA_REFEREE": address} if address else {})
     return subprocess.run(  # noqa: S603 - source text from tests
         [sys.executable, "-c", source], env=env, capture_output=True, text=True, check=False

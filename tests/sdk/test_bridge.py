@@ -81,7 +81,7 @@ def test_a_program_that_fails_ends_the_bot(text: str, said: str) -> None:
 
 
 def test_without_a_referee_it_says_how_to_play(tmp_path: Path) -> None:
-    """The bridge exits with code 2."""
+    """Without a referee the bridge exits with code 2 and says how to play."""
     done = subprocess.run(
         [sys.executable, "-m", "arena.sdk.bridge", "./nope"],
         cwd=tmp_path,

@@ -99,7 +99,7 @@ def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
 
 
 def test_a_class_has_an_instance_for_every_game_and_learns_of_the_end(library: Library) -> None:
-    """The instance of a game gets the result."""
+    """A class has one instance per game, which gets the game's result."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -151,7 +151,7 @@ def test_a_notice_is_one_line_on_stderr(library: Library) -> None:
 
 
 def test_a_note_is_cut_at_the_limit(library: Library) -> None:
-    """The library cuts it after a complete character, since a note that is too long would be a fault."""
+    """The library cuts a long note after a complete character, since sending it would be a fault."""
 
     async def script(talk: Talk) -> None:
         assert (await talk.asked(Rules(players=2))).note == "x" + "é" * 127
@@ -240,7 +240,7 @@ def test_started_by_hand_it_says_what_to_do(library: Library) -> None:
     ],
 )
 def test_a_wrong_argument_of_run_is_refused(library: Library, bot: str, words: str) -> None:
-    """The mistake is reported before anything else happens."""
+    """A wrong argument of ``run`` is reported before anything else happens."""
     done = library.alone(library.bots[bot], "unix:///nowhere/referee.sock")
     assert done.returncode == 1
     assert re.search(words, done.stderr)

@@ -89,7 +89,7 @@ run(Odd())
 
 
 def test_an_odd_bot_survives_its_illegal_move() -> None:
-    """The hint where ``choose`` is may call the bot's own code, which must not end the bot."""
+    """Finding out where ``choose`` is may call the bot's own code, which must not end the bot."""
     assert play(ODD, illegal_move).code == 0
 
 
@@ -159,7 +159,7 @@ while True:
 
 
 def test_a_bot_that_never_calls_run_shows_where_it_is() -> None:
-    """The timer fires shortly before the time to greet is over. The test sends its signal at once."""
+    """The stack is printed just before the time to greet is over. The test sends the timer's signal early."""
     bot = subprocess.Popen(  # noqa: S603 - our own bot
         [sys.executable, "-c", SILENT],
         env={**os.environ, "ARENA_REFEREE": "unix:///nowhere", "PYTHONPATH": str(ROOT)},
@@ -197,7 +197,7 @@ def test_sigterm_ends_a_thinking_bot() -> None:
 
 
 def test_started_by_hand_it_shows_how_to_try_the_bot() -> None:
-    """The text explains how to play in the bot's own process."""
+    """A bot that is started by hand explains how to play in its own process."""
     assert "from arena.sdk import play" in run_alone(FIRST_CARD).stderr
 
 

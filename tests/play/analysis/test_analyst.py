@@ -1,4 +1,4 @@
-"""The analyst evaluates every legal move, by what its seat could know, and reproducibly."""
+"""The analyst evaluates every legal move reproducibly, from what the seat could know."""
 
 from functools import cache
 from random import Random
@@ -57,7 +57,7 @@ def test_every_decision_is_valued(rules: Rules) -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_chances_from_all_hands_add_up_to_one(rules: Rules) -> None:
-    """Every playout, like the game itself, has one first place, which seats may share."""
+    """The seats' chances add up to one, since each playout has one first place, which seats may share."""
     recorded = replay_of(rules)
     analysis = analysed(rules)
     states = replay(log_of(recorded)).states
@@ -72,7 +72,7 @@ def test_chances_from_all_hands_add_up_to_one(rules: Rules) -> None:
 
 
 def test_the_same_arguments_give_the_same_numbers() -> None:
-    """Another seed gives other numbers."""
+    """The same game and seed give the same numbers, and another seed gives others."""
     recorded = replay_of(Rules(players=2))
     first = analyse(recorded, seed=7, playouts=FEW)
     assert analyse(recorded, seed=7, playouts=FEW) == first
@@ -80,7 +80,7 @@ def test_the_same_arguments_give_the_same_numbers() -> None:
 
 
 def test_a_seat_is_judged_by_what_it_could_know() -> None:
-    """Exchanging others' hands changes the chances from all hands, but none from the seat's knowledge."""
+    """Exchanging others' hands changes the chances from all hands, but not those from what the seat knows."""
     rules = Rules(players=3)
     deck = shuffled_deck(rules, SEED)
     size = rules.hand_size
@@ -118,7 +118,7 @@ def test_the_last_decision_has_the_values_that_the_rules_give() -> None:
 
 
 def test_futures_deal_only_cards_that_are_left() -> None:
-    """Round 3 has one, empty future. Futures of round 2 add points, and at most the puddings left."""
+    """In round 3 the only future is empty. In round 2 futures add points, and at most the puddings left."""
     recorded = replay_of(Rules(players=5))
     states = {state.round: state for state in replay(log_of(recorded)).states[:-1]}
     (empty,) = Futures(states[3], dice()).draw(dice())

@@ -26,7 +26,7 @@ def test_house_bots_play_the_recorded_decisions() -> None:
 
 
 def test_decisions_that_a_bot_cannot_make_are_left_out() -> None:
-    """A bot's errors and illegal moves aren't recorded. Python's random state is restored."""
+    """Decisions with a bot's errors or illegal moves are left out. Python's random state is restored."""
 
     def fails() -> Chooser:
         def choose(view: View) -> Move:
@@ -44,7 +44,7 @@ def test_decisions_that_a_bot_cannot_make_are_left_out() -> None:
 
 
 def test_a_bot_that_cannot_be_loaded_is_left_out(tmp_path: Path) -> None:
-    """The others are still loaded. A folder without bots is not an error."""
+    """A bot that can't be loaded doesn't affect the others. A folder without bots is not an error."""
     assert house_bots(tmp_path) == {}
     for name, source in {"broken": "def choose(", "fine": "def choose(view): return view.hand[0]"}.items():
         (tmp_path / name).mkdir()

@@ -83,7 +83,7 @@ def check_choices(rules: Rules, game: GameRecord, choosers: Mapping[int, Chooser
 
 
 def referees() -> list[int]:
-    """Return the process IDs of this process's referees."""
+    """Return the process IDs of the referees that this process has started."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # the process has just ended
@@ -95,7 +95,7 @@ def referees() -> list[int]:
 
 @pytest.fixture(autouse=True)
 def _all_of_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read ended bots' stderr to its end, although the host may be busy."""
+    """Read the stderr of bots that have exited to its end, even on a busy host."""
     for runtime in ("process.runtime", "docker.sandbox"):
         monkeypatch.setattr(f"arena.sandbox.{runtime}._STDERR_SECONDS", 30)
 

@@ -83,7 +83,7 @@ for message in stub.Play(iter(outbox.get, None)):
         if kind == "turn_request":
             outbox.put(pb.BotMessage(moves=[move]))
 """
-"""It prints every event that it gets, without random numbers and times, before it answers."""
+"""Prints each event that it receives, without random numbers and times, before it answers."""
 
 SPEAKS: Final = """
 import os, sys

@@ -31,7 +31,7 @@ _OTHERS = 2 * (os.cpu_count() or 1)
 
 @contextmanager
 def other_work() -> Iterator[Callable[[], None]]:
-    """Keep all processors busy, at normal priority. Yield a function that ends this early."""
+    """Keep all processors busy, at normal priority. Yield a function that stops this early."""
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(_OTHERS)]
 
     def end() -> None:
@@ -46,7 +46,7 @@ def other_work() -> Iterator[Callable[[], None]]:
 
 
 def play(hall: Hall, program: str, clock: Clock, *, busy: bool) -> tuple[list[Decision], list[Decision]]:
-    """Play a game of this program against a good bot; return the decisions of each."""
+    """Play a game of this program against a good bot; return each bot's decisions."""
     spec = hall.spec(program, programs.GOOD, clock=clock)
     with other_work() if busy else nullcontext():
         record = decode(hall.launcher.play(encode(spec), (0, 1)), MatchRecord)
@@ -85,7 +85,7 @@ def told(program: str, seconds: float) -> str:
 def test_a_busy_host_excuses_only_the_bots_it_delays(docker_hall: Hall) -> None:
     """A bot whose own work takes too long times out; one that is only delayed by the host doesn't.
 
-    The other work ends with the first round, since it also holds up the tests beside this one.
+    The other work ends with the first round, since it also slows down the tests that are running in parallel.
     """
     late = in_the_first_turns(told(programs.WORKS, 0.6), 2)
     held_up = greets_after(0.4, in_the_first_turns(told(programs.WORKS, 0.3), 2))

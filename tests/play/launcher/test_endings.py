@@ -1,4 +1,4 @@
-"""A bot that ends itself is blamed; if something outside ended it, the match is void."""
+"""A bot that ends itself is blamed; if it is ended from outside, the match is void."""
 
 import re
 import threading
@@ -23,7 +23,7 @@ from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
 
 REMEMBERED_EVENTS = 256
-"""How many events the engine remembers."""
+"""The number of events that the engine remembers."""
 
 STACK = r'Stack \(most recent call first\):\n  File "(?:<string>|[^"]*bot\.py)", line \d+ in choose\n'
 
@@ -133,7 +133,7 @@ def test_a_bot_that_was_ended_from_outside_makes_the_match_void(
 
 @pytest.mark.docker
 def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
-    """If its clock runs out while the engine has it paused, the match is void."""
+    """If a bot's clock runs out while the engine has it paused, the match is void."""
     with (
         interfered(docker_hall, lambda container: container.pause()),
         pytest.raises(MatchVoid, match="asked the engine to pause"),
@@ -146,7 +146,7 @@ def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
 def test_other_events_do_not_hide_who_ended_or_paused_a_bot(
     docker_hall: Hall, monkeypatch: pytest.MonkeyPatch, how: str, clock: Clock
 ) -> None:
-    """If the engine has forgotten the event by the match's end, no bot is blamed either."""
+    """No bot is blamed even if the engine has forgotten the event by the end of the match."""
     checked = threading.Event()
     check_cause = DockerSandbox._check_cause  # noqa: SLF001 - the test waits until it has been called
 
@@ -158,7 +158,7 @@ def test_other_events_do_not_hide_who_ended_or_paused_a_bot(
 
     def meddle(container: Container) -> None:
         getattr(container, how)()
-        # Bots, too, need seconds for this many events: the arena sees first that the bot was ended.
+        # Causing this many events takes a bot seconds too, so the arena has seen by then that the bot ended.
         assert how == "pause" or checked.wait(WAIT_SECONDS)
         flood(docker_hall)
         for other in containers(docker_hall, 1):

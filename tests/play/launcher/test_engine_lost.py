@@ -42,7 +42,7 @@ class EngineLine:
     """A socket that forwards to the engine until it is cut.
 
     Attributes:
-        ending: Whether to act like an engine that is shutting down: healthy, but its volumes are closed.
+        ending: Whether to act like an engine that is shutting down: healthy, but with closed volumes.
         silent: Whether to accept requests without ever responding.
     """
 
@@ -150,7 +150,7 @@ def _kill_all(at: _Place) -> None:
 def test_bots_that_end_with_their_engine_are_not_to_blame(
     docker_client: docker.DockerClient, base_image: str, run_dir: Path
 ) -> None:
-    """The cause of their end is unknown, so the match is void; no other begins until the engine is back."""
+    """If bots end with their engine, their match is void; no other begins until the engine is back."""
     with _hall_on(docker_client, base_image, run_dir) as at:
         match = at.play(programs.TOO_SLOW, programs.TOO_SLOW)
         wait_until(lambda: len(at.running()) == 2, "two containers")
@@ -170,7 +170,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
 def test_a_bot_that_ended_with_its_engine_before_greeting_is_not_awaited(
     docker_client: docker.DockerClient, base_image: str, run_dir: Path
 ) -> None:
-    """The match ends at once, even if much of the bots' time to greet is left."""
+    """If bots end with their engine before greeting, the match ends at once, whatever time they have left."""
     with _hall_on(docker_client, base_image, run_dir) as at:
         match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
         wait_until(lambda: len(at.running()) == 2, "two containers")
@@ -182,7 +182,7 @@ def test_a_bot_that_ended_with_its_engine_before_greeting_is_not_awaited(
 def test_no_match_is_played_while_the_engine_shuts_down(
     docker_client: docker.DockerClient, base_image: str, run_dir: Path
 ) -> None:
-    """The engine's ping still succeeds, but other requests fail. The host is blamed, and no match starts."""
+    """An engine that responds to pings but fails other requests is blamed, and no match starts."""
     with _hall_on(docker_client, base_image, run_dir) as at:
         at.line.ending = True
         assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(WAIT_SECONDS), HostFailed)
@@ -195,7 +195,7 @@ def test_no_match_is_played_while_the_engine_shuts_down(
 def test_an_engine_that_hangs_blocks_nothing(
     docker_client: docker.DockerClient, base_image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Requests for slots don't wait for the engine, and the host's state is soon reported as failed."""
+    """If the engine hangs, requests for slots don't wait for it, and the host is soon reported as failed."""
     monkeypatch.setattr(engine, "_PING_SECONDS", 1)
     with (
         _hall_on(docker_client, base_image, run_dir) as at,
@@ -223,7 +223,7 @@ def test_an_engine_that_hangs_blocks_nothing(
 
 @contextmanager
 def closing_line(line: EngineLine) -> Iterator[None]:
-    """Finally cut the connection, to release threads that still wait for it."""
+    """Finally cut the connection, to release threads that are still waiting for it."""
     try:
         yield
     finally:

@@ -49,7 +49,7 @@ def test_illegal_answers_take_the_seat_over_in_every_game(process_hall: Hall) ->
 
 
 def test_a_bot_that_ends_before_it_greets_loses_one_game(process_hall: Hall) -> None:
-    """It gets a fault and a reason. The stand-in finishes the game; the other games aren't played.
+    """A bot that exits before it greets has a fault and a reason. Only one game is played.
 
     Its stderr has what it printed, without a traceback from the arena's library.
     """
@@ -82,9 +82,9 @@ def test_a_bot_that_raises_is_a_crash_with_its_traceback(process_hall: Hall) -> 
 
 
 def heard(hall: Hall, said: str, code: int, place: int = 0) -> list[str]:
-    """Return what a bot gets whose neighbour says something and plays the card at this place.
+    """Return the events that a bot gets while its neighbour says this and plays the cards at this place.
 
-    These are the events up to its last request. It may be ended before it prints those at the match's end.
+    These are the events up to its last request, since it may be killed before it prints later ones.
     """
     speaker = programs.SPEAKS
     for word, value in {"SAID": said, "CODE": code, "PLACE": place}.items():
@@ -102,9 +102,9 @@ def heard(hall: Hall, said: str, code: int, place: int = 0) -> list[str]:
 
 @pytest.mark.usefixtures("awaited_exits")
 def test_a_bot_learns_only_the_moves_of_another(process_hall: Hall) -> None:
-    """It gets the same events whatever the other's note, stderr, exit code, library and files are.
+    """A bot gets the same events whatever another's note, stderr, exit code, library and files are.
 
-    If the other plays other cards, it gets other events.
+    If the other one plays other cards, it gets other events.
     """
     events = heard(process_hall, "salmon", 3)
     assert len(events) > 50
@@ -140,7 +140,7 @@ def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
 
 
 def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -> None:
-    """The match is void; the error says how its referee ended. Sandboxes and sockets are removed at once."""
+    """If a referee is killed, its match is void and the error gives the exit code. Nothing is left behind."""
     spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD, clock=PATIENT)
     with ThreadPoolExecutor(1) as pool:
         match = pool.submit(hall.launcher.play, encode(spec), (0, 1))
@@ -164,7 +164,7 @@ def test_a_missing_image_voids_the_match(docker_hall: Hall) -> None:
 def test_an_error_of_the_host_voids_the_match(
     process_hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bots' home folders can't be created."""
+    """If bots' home folders can't be created, the match is void."""
     spec = process_hall.spec(programs.GOOD, programs.GOOD)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     with pytest.raises(MatchVoid, match=r"^the host couldn't play the match: .*No such file"):
@@ -173,7 +173,7 @@ def test_an_error_of_the_host_voids_the_match(
 
 
 def test_a_folder_without_a_bot_is_its_owners_fault(process_hall: Hall) -> None:
-    """The other bot's game is still played."""
+    """A bot whose folder lacks a bot.py crashes; the game is still played."""
     spec = process_hall.spec(programs.GOOD, programs.GOOD)
     empty = replace(spec, seats=(spec.seats[0], process_hall.stage.empty_source()))
     record = decode(process_hall.launcher.play(encode(empty), (0, 1)), MatchRecord)

@@ -63,7 +63,7 @@ def test_rounds_are_reported_when_they_are_over_and_never_before(process_hall: H
 
 
 def test_a_quick_match_reports_little(process_hall: Hall) -> None:
-    """Most games that last milliseconds aren't reported, so that spectators don't slow down the ladder."""
+    """Most games that take milliseconds aren't reported, so that spectators don't slow down the ladder."""
     spec = process_hall.spec(programs.GOOD, programs.GOOD, games=32)
     told: list[bytes] = []
     began = time.monotonic()

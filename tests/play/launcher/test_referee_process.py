@@ -65,7 +65,7 @@ def test_a_killed_referee_is_described_by_its_exit_code(spec: RefereeSpec) -> No
 def test_bots_are_removed_if_one_keeps_the_referee_from_ending(
     spec: RefereeSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A killed process still closes its files, and a pipe's end waits for the pipe's lock."""
+    """Bots are removed although the killed referee can't exit, since it waits for the lock of its pipe."""
     monkeypatch.setattr("arena.play.launcher.launcher._EXIT_SECONDS", 0.2)
     source, other = socket.socketpair()
     removed = threading.Event()
@@ -104,7 +104,7 @@ os.kill(int(referee.read_text()), signal.SIGSTOP)
 pathlib.Path(STOPPED).touch()
 REST
 """
-"""It does so itself, since its time to greet runs until then."""
+"""The bot itself stops the referee, since its time to greet runs until then."""
 
 IMPATIENT = "raise SystemExit('nobody answers')"
 
@@ -136,7 +136,7 @@ def _stood_still(
 
 
 def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:
-    """Even if the standstill exceeds the time to greet, no bot gives up and none is blamed."""
+    """Even if a referee is stopped for longer than the time to greet, no bot gives up and none is blamed."""
     clock = Clock(start_millis=many(3_000, 10_000))
     record = _stood_still(process_hall, tmp_path, programs.GOOD, many(4, 13), clock)
     assert not any(decision.fault for step in record.games[0].steps for decision in step if decision)
@@ -146,7 +146,7 @@ def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path:
 def test_a_bot_that_gives_up_on_a_referee_that_stands_still_is_not_blamed(
     process_hall: Hall, tmp_path: Path
 ) -> None:
-    """If a bot without our library's patience exits, the match is void."""
+    """If a bot without our library's patience exits while the referee is stopped, the match is void."""
     with pytest.raises(
         MatchVoid, match=r"the referee was not running for .* while the bot in seat 0 was starting"
     ):

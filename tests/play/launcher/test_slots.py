@@ -44,7 +44,7 @@ def test_slots_fit_into_the_memory(cores: int, memory: int) -> None:
 
 
 def test_fewer_slots_are_used_while_the_host_has_other_work() -> None:
-    """Slots in use stay in use. With a limit above 0 one table always fits; with 0 none does."""
+    """Slots in use aren't withdrawn. With a limit above 0 one table always fits; with 0 none does."""
     pool = SlotPool(10, 0.4)
     first = pool.reserve(5)
     assert first is not None
@@ -77,7 +77,7 @@ def test_a_slot_is_taken_once(wanted: list[int]) -> None:
 
 
 def test_a_promised_match_is_played_even_if_fewer_slots_are_usable_by_then() -> None:
-    """The host had room when it was assigned the match, and became busy before the match arrived."""
+    """A match is played if its host had room when it was assigned, even if the host has since become busy."""
     slots = SlotPool(5, 0.4)
     assert slots.reserve(2) == (0, 1)
     slots.set_usable(0)

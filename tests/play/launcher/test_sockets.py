@@ -41,7 +41,7 @@ def test_bots_can_enter_their_folders_whatever_the_umask(run_dir: Path) -> None:
 
 
 def test_an_error_during_the_match_does_not_blame_the_folders(run_dir: Path) -> None:
-    """Only errors while the folders are created are reported as such."""
+    """Only errors that occur while the folders are being created are reported as errors of the folders."""
     with pytest.raises(BrokenPipeError), seat_sockets(run_dir, (0,)):
         raise BrokenPipeError
     assert not list(run_dir.iterdir())

@@ -54,7 +54,7 @@ class Driver:
                     self.rounds.pop(event.game, None)
 
     def answer(self, seat: int, choose: Choose = first, *, note: str = "") -> None:
-        """Answer the newest open request of a seat."""
+        """Answer the latest open request of a seat."""
         game, ask = self.asks[seat].popitem()
         self.send(seat, PlayerAnswer(game, ask.view.round, ask.view.turn, choose(ask.view), note))
 

@@ -81,7 +81,7 @@ class Silent(InProcessPlayer):
 
 @pytest.mark.parametrize("started_before", [True, False])
 def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, started_before: bool) -> None:
-    """The match is void even if the referee learns of the bot's start only after the standstill."""
+    """The match is void even if the referee learns of the bot's start only after its pause."""
     moment = 100.0
     players = [Silent(last), Silent(last)]
 
@@ -105,7 +105,7 @@ def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, starte
 
 
 def test_a_pause_before_the_sockets_exist_excuses_no_bot() -> None:
-    """No bot can have started by then, so one that exits later is to blame."""
+    """A pause before the sockets exist excuses no bot, since none can have started by then."""
     moment = 100.0
     match = RefereedMatch(Rules(players=2), ["1" * 32], Clock())
 

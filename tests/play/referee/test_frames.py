@@ -109,12 +109,12 @@ def test_an_ordinary_call_passes() -> None:
     ],
 )
 def test_the_exceeded_limit_is_named(frames: bytes, why: str) -> None:
-    """The error of every limit names the frame and the limit."""
+    """The error for each limit names the frame and the limit."""
     assert verdict(conversation(frames)) == breach(why)
 
 
 def test_a_message_in_single_bytes_has_too_many_frames() -> None:
-    """A frame with a single byte costs far more to read than to send."""
+    """A message in single-byte frames is refused, since those cost far more to read than to send."""
     crumbs = b"".join(frame(DATA, bytes([byte]), call=1) for byte in message(b"x" * 300))
     assert verdict(conversation(crumbs)) == breach("257 DATA frames (limit 256)")
 
@@ -129,12 +129,12 @@ def test_a_flood_of_messages_breaks_the_protocol() -> None:
 
 @pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n", b"\x16\x03\x01", b"PRI * HTTP/2.0\r\n\r\nSN"])
 def test_bytes_without_the_preface_are_not_a_fault(data: bytes) -> None:
-    """Such a bot doesn't speak HTTP/2. It loses its seat only when its time to greet is over."""
+    """A bot that doesn't speak HTTP/2 loses its seat only when its time to greet is over."""
     assert verdict(data) == "not HTTP/2"
 
 
 def test_a_seats_connections_share_one_budget() -> None:
-    """A bot that connects again has no new allowance."""
+    """A bot that connects again gets no new allowance."""
     allowance = SendBudget()
     for _ in range(2):
         FrameGuard(allowance).feed(conversation(PINGS * 128))
@@ -183,7 +183,7 @@ def test_each_request_of_the_referee_raises_the_limits() -> None:
 
 @given(st.lists(st.integers(0, 60), max_size=5))
 def test_data_frames_with_a_payload_are_found(cuts: list[int]) -> None:
-    """Other frames aren't messages, whatever their payload is, nor are empty DATA frames."""
+    """Only DATA frames with a payload count as messages, whatever other frames contain."""
     others = frame(PING, frame(DATA)[:8]) + frame(DATA, call=1)
     data = others + frame(DATA, frame(GOAWAY, bytes(8)), call=1) + others
     found, frames = [], DataFrames()

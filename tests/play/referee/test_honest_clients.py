@@ -34,7 +34,7 @@ for message in stub.Play(iter(outbox.get, None)):
 @pytest.mark.parametrize("games_at_once", [1, 32])
 @pytest.mark.parametrize("program", [BOT, SYNCHRONOUS], ids=["SDK", "synchronous"])
 def test_a_long_match_takes_a_small_part_of_what_is_allowed(program: str, games_at_once: int) -> None:
-    """The clients use at most half of the limits on messages and moves, and a quarter of all others."""
+    """The clients use at most half of the limits on messages and moves, and a quarter of the others."""
     games = many(16, 64)
     with bots_over_sockets(["last"] * 2, games_at_once, program) as players:
         assert len(conduct(players, Rules(players=2), games)) == games

@@ -119,7 +119,7 @@ def test_an_empty_bank_is_a_timeout() -> None:
 
 
 def test_only_the_hosts_delays_after_the_request_extend_a_decision() -> None:
-    """A wait that ended before the request doesn't, and one that ended just after it hardly does."""
+    """A delay that ended before the request doesn't count, and one that ended just after it hardly does."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(1)
@@ -137,7 +137,7 @@ def test_only_the_hosts_delays_after_the_request_extend_a_decision() -> None:
 
 
 def test_an_answer_after_its_deadline_is_late_even_before_the_tick() -> None:
-    """The time of the answer decides, not that of the next tick."""
+    """Whether an answer is late depends on its own time, not on that of the next tick."""
     driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
     driver.greet()
     driver.now += 0.2
@@ -294,7 +294,7 @@ def test_one_message_cannot_answer_the_request_that_it_causes() -> None:
 
 
 def test_an_answer_to_a_game_that_has_not_begun_counts_in_that_game() -> None:
-    """The game in progress has no fault."""
+    """An answer to a game that hasn't begun is a fault in that game, not in the game in progress."""
     driver = Driver(Rules(players=2), games=2)
     driver.greet()
     driver.send(0, PlayerAnswer(1, 2, 3, driver.asks[0][0].view.legal_moves()[0]))

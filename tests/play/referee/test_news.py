@@ -29,7 +29,7 @@ def labels(news: RoundsOver) -> list[list[tuple[str, ...]]]:
 
 @pytest.mark.parametrize("rules", [Rules(players=3), Rules(players=2, dummy=True)], ids=str)
 def test_a_round_is_reported_once_it_is_over(rules: Rules) -> None:
-    """The news after its last decision includes the rounds before it. There is no news within a round."""
+    """Once a round is over, the news includes it and all earlier rounds. There is no news within a round."""
     driver = Driver(rules)
     driver.greet()
     asked = rules.turns - (not rules.dummy)

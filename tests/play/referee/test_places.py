@@ -29,7 +29,7 @@ NOBODY = (None, None, None)
 def test_when_a_seat_is_taken_over(
     faults: list[tuple[str | None, ...]], moments: tuple[int | None, ...]
 ) -> None:
-    """The first crash or the third fault of any kind decides."""
+    """A seat is taken over at its first crash or its third fault of any kind."""
     assert taken_over(faults, 3) == moments
 
 
@@ -37,10 +37,10 @@ def test_when_a_seat_is_taken_over(
     ("rules_places", "moments", "expected"),
     [
         pytest.param((1, 3, 2), NOBODY, (1, 3, 2), id="no faults"),
-        pytest.param((1, 1, 3), NOBODY, (1, 1, 3), id="shared places stay"),
+        pytest.param((1, 1, 3), NOBODY, (1, 1, 3), id="shared places are kept"),
         pytest.param((1, 2, 3), (4, None, None), (3, 1, 2), id="the winner was taken over"),
         pytest.param((1, 1, 3), (4, None, None), (3, 1, 2), id="a shared place is the other's alone"),
-        pytest.param((3, 1, 1), (4, None, None), (3, 1, 1), id="the others share on"),
+        pytest.param((3, 1, 1), (4, None, None), (3, 1, 1), id="the others still share"),
         pytest.param((1, 2, 3), (4, 9, None), (3, 2, 1), id="taken over later ranks higher"),
         pytest.param((1, 2, 3), (4, 4, None), (2, 2, 1), id="in the same turn they share"),
         pytest.param((1, 2, 3), (0, 0, 0), (1, 1, 1), id="all in the same turn"),
@@ -57,7 +57,7 @@ def test_places_with_faults(
     st.lists(st.tuples(st.integers(1, 5), st.one_of(st.none(), st.integers(0, 3))), min_size=2, max_size=5)
 )
 def test_a_place_is_one_more_than_the_number_of_better_seats(seats: list[tuple[int, int | None]]) -> None:
-    """The test covers any combination of places and takeovers."""
+    """For any places and takeovers, a place is one more than the number of better seats."""
     result = places_with_faults([place for place, _ in seats], [moment for _, moment in seats])
     for mine, (place, moment) in zip(result, seats, strict=True):
         better = 0

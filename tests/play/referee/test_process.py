@@ -32,7 +32,7 @@ process.main()
 
 @contextmanager
 def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", RefereeSpec]]:
-    """Start a referee with this command; yield it once it listens."""
+    """Start a referee with this command; yield it once it is listening."""
     with short_folder() as root:
         folder = root / "referee"
         folder.mkdir(0o700)
@@ -76,7 +76,7 @@ def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
             say(referee, msgspec.json.encode(Started(seat)))
         assert referee.stdout is not None
         said = (msgspec.json.decode(line, type=FromReferee) for line in referee.stdout)
-        # On a busy host it reports rounds before the match is over.
+        # On a busy host the referee reports rounds before the match is over.
         finished = next(message for message in said if not isinstance(message, RoundsOver))
         assert [bot.wait(WAIT_SECONDS) for bot in bots] == [0, 0]
         assert isinstance(finished, Finished)
@@ -86,7 +86,7 @@ def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
 
 
 def test_a_line_that_can_not_be_read_ends_the_match() -> None:
-    """The referee fails at once, since it couldn't learn which bots were started."""
+    """The referee exits at an unreadable line, since it couldn't learn which bots were started."""
     with referee_of("-m", "arena.play.referee") as (referee, _):
         say(referee, b"{}")
         assert referee.stdout is not None

@@ -36,9 +36,9 @@ class Watcher:
 
 @pytest.mark.parametrize("reads", [True, False], ids=["reads", "lets bytes wait"])
 def test_only_the_referees_own_delay_is_excused(*, reads: bool) -> None:
-    """A request is late by the referee's fault unless the bot itself has stopped reading.
+    """The referee's delay of a request is excused, unless the bot has stopped reading.
 
-    Such a bot could think at no cost: what waits in the relay meanwhile would look late.
+    Otherwise such a bot could think at no cost: its request would wait in the relay and look late.
     """
     with short_folder() as folder:
         told, seconds = asyncio.run(_told_after_a_pause(folder, reads=reads))
@@ -99,7 +99,9 @@ async def _read(bot: socket.socket, size: int) -> None:
         size -= len(piece)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the number of splice on x86_64 only")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="the test knows the number of splice only on x86_64"
+)
 def test_a_file_that_is_slow_to_close_delays_only_its_sender() -> None:
     """A bot passes an end of a pipe whose lock it holds. The last close waits for that lock."""
     with short_folder() as folder:
@@ -152,7 +154,7 @@ def _waits_in_splice(thread: threading.Thread) -> bool:
 
 
 def test_bots_can_not_pass_open_files() -> None:
-    """They can't pass them before the connection is accepted, nor after. On an ordinary socket they can."""
+    """A bot can't pass open files, before its connection is accepted or after. On other sockets it could."""
     with short_folder() as folder, socket.socket(socket.AF_UNIX) as usual:
         usual.bind(f"{folder}/usual.sock")
         usual.listen()

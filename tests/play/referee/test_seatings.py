@@ -30,7 +30,7 @@ def seats(its: Driver, bot: int) -> list[int]:
 
 
 def test_every_bot_learns_its_seat_in_each_game() -> None:
-    """The bot's requests also have the view of that seat."""
+    """A bot is told its seat at the start of each game, and its requests have the view of that seat."""
     its = driver()
     its.play_on()
     assert its.match.over
@@ -59,7 +59,7 @@ def test_an_answer_is_recorded_on_the_seat_of_its_game() -> None:
 
 
 def test_a_bot_that_leaves_is_taken_over_on_its_seat_in_every_game() -> None:
-    """The stand-in plays only games that have begun. ``seats()`` is in the order of the bots."""
+    """The stand-in plays only games that a lost bot has begun. ``seats()`` is in the order of the bots."""
     its = driver(games_at_once=2)
     its.match.lose(1, Lost(Fault.CRASH, "it ended"), its.now)
     its.collect()
@@ -89,7 +89,7 @@ def test_an_absent_bot_has_its_fault_on_its_seat_in_the_first_game() -> None:
 
 
 def test_an_unasked_answer_is_a_fault_on_the_seat_of_its_bot() -> None:
-    """The answer may come during a game or before the first one."""
+    """An answer that wasn't requested, before the first game or during it, is a fault on its bot's seat."""
     its = driver()
     ask = its.asks[0][0]
     its.send(0, PlayerAnswer(7, 1, 1, ask.view.legal_moves()[0]))

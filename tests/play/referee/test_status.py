@@ -283,7 +283,7 @@ def test_a_bot_that_does_not_greet_in_time_reads_why() -> None:
 
 
 def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
-    """One stream carries all games of a match."""
+    """A seat can have only one stream, which carries all games of a match."""
 
     async def play() -> None:
         async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
@@ -315,11 +315,13 @@ def test_empty_messages_are_not_faults() -> None:
 
 
 def test_a_call_that_exceeds_its_deadline_is_a_crash() -> None:
-    """For the referee, the bot has left its stream."""
+    """To the referee, a bot whose call exceeds its deadline has left its stream."""
     begun: list[Call] = []
 
     async def bot(call: Call) -> None:
-        with suppress(AssertionError, aio.AioRpcError):  # on a busy host, it may have exceeded it already
+        with suppress(
+            AssertionError, aio.AioRpcError
+        ):  # on a busy host the call may have exceeded its deadline already
             await _first_request(call)
             begun.append(call)
 
@@ -355,7 +357,7 @@ def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() ->
 
 
 def test_bots_read_in_the_status_that_the_arena_failed() -> None:
-    """The match doesn't count, and the status blames no bot."""
+    """After an arena fault, the status says that the match doesn't count, and blames no bot."""
 
     async def play() -> None:
         async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
@@ -438,7 +440,7 @@ def test_delays_that_a_bot_causes_count_as_its_time() -> None:
     ],
 )
 def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: bytes | None) -> None:
-    """The library fails the write before it reports the end of the stream to the reader."""
+    """A bot that leaves crashes, although the write fails before the reader learns of the stream's end."""
 
     async def play() -> RefereedMatch:
         other = _Held(last)

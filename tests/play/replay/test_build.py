@@ -16,7 +16,7 @@ DUMMY = Rules(players=2, dummy=True)
 
 
 def test_the_document_has_the_keys_of_the_format_in_their_order() -> None:
-    """The shapes of the values also match the format, and the text is compact."""
+    """Keys, their order and the shapes of values match the format, and the text is compact."""
     line = encode(replay_of(THREE))
     document = json.loads(line)
     assert list(document) == [
@@ -59,7 +59,7 @@ def test_lists_have_one_entry_per_seat_or_participant(rules: Rules, participants
 
 
 def test_deals_are_in_deal_order_and_the_pile_comes_last() -> None:
-    """Hands have the deck's order and aren't sorted."""
+    """Deals list each hand in deck order, unsorted, with the pile last."""
     replay = replay_of(DUMMY)
     expected = deals(DUMMY, shuffled_deck(DUMMY, SEED))
     assert replay.deals == tuple(
@@ -101,7 +101,7 @@ def test_only_a_finished_game_is_recorded() -> None:
 
 
 def test_lists_that_do_not_fit_are_refused() -> None:
-    """The numbers of seats, places and steps are checked."""
+    """Building a replay fails if the number of seats, places or steps is wrong."""
     state = played(THREE)
     with pytest.raises(ValueError, match="2 seats and 3 places for 3 players"):
         build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE)[:2])

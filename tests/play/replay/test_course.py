@@ -44,7 +44,7 @@ def test_hands_begin_as_they_were_dealt() -> None:
 
 
 def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
-    """The decision is that of the seat's third fault or first final fault."""
+    """A seat is gone from the decision with its third fault or first final fault on."""
     faults = {(0, 1): Fault.TIMEOUT, (2, 1): Fault.ILLEGAL, (5, 1): Fault.TIMEOUT, (7, 0): Fault.CRASH}
     steps = course(faulty(Rules(players=3), faults))
     # Step 7 is turn 8 of round 1, the last one with decisions.
@@ -59,7 +59,7 @@ def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
 
 @pytest.mark.parametrize("read", [course, decisions])
 def test_a_wrong_replay_is_refused(read: Callable[[PublicReplay], object]) -> None:
-    """The error has the first difference."""
+    """The error for a replay that breaks the rules has the first difference."""
     replay: PublicReplay = replay_of(Rules(players=2))
     with pytest.raises(InvalidReplay, match=r"totals\[0\]: is 1"):
         read(dataclasses.replace(replay, totals=(1, 2)))

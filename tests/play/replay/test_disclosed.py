@@ -86,7 +86,7 @@ def test_nothing_can_be_disclosed_within_a_round() -> None:
     ["", "{}", '{"format":"kaiten-live/1"}', "[]"],
 )
 def test_other_texts_are_refused(text: str) -> None:
-    """Other texts raise InvalidReplay."""
+    """A text that isn't a partial game raises InvalidReplay."""
     with pytest.raises(InvalidReplay, match="not a valid partial game"):
         parse_disclosed(text)
 

@@ -38,7 +38,7 @@ def check(changed: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_a_true_record_has_no_difference(rules: Rules) -> None:
-    """The test verifies many games of every combination of players and variants."""
+    """True records have no differences, in many games of every combination of players and variants."""
     for game in range(20):
         assert verify(parse(encode(replay_of(rules, game.to_bytes(16, "big"))))) is None
 
@@ -95,7 +95,7 @@ def test_a_true_record_with_faults_has_no_difference(
     ],
 )  # fmt: skip
 def test_a_difference_is_named_with_its_path(path: list[str | int], value: object, said: str) -> None:
-    """The text has the path, the value, and the value that the rules give."""
+    """The text of a difference has the path, the value, and the value that the rules give."""
     changed = document()
     words = {
         "first": changed["deals"][0][0][0],
@@ -123,7 +123,7 @@ def test_a_changed_play_that_is_legal_is_found() -> None:
 
 
 def test_a_turn_too_many_or_too_few() -> None:
-    """The end of the list is checked, even if only the automatic last turn is missing."""
+    """An additional or missing turn is a difference, even if it is only the automatic last one."""
     changed = document()
     changed["turns"].append(changed["turns"][-1])
     assert check(changed) == "turns[27]: is one turn more than the game has"
@@ -156,7 +156,7 @@ def test_places_follow_from_the_faults(faults: dict[tuple[int, int], Fault], pla
 
 
 def test_a_seat_that_was_taken_over_has_no_more_faults() -> None:
-    """The stand-in plays that seat to the end."""
+    """A fault after a seat was taken over is a difference, since the stand-in plays that seat to the end."""
     changed = json.loads(encode(faulty(THREE, {(2, 1): Fault.CRASH})))
     changed["turns"][5]["fault"][1] = "timeout"
     assert check(changed) == 'turns[5].fault[1]: is "timeout", but the seat had been taken over'
@@ -197,7 +197,7 @@ def test_any_changed_value_is_found_or_allowed(path: tuple[str | int, ...], valu
 
 @given(st.sampled_from(PLACES))
 def test_a_missing_part_is_found(path: tuple[str | int, ...]) -> None:
-    """Every key and every entry is required."""
+    """A document that lacks any key or entry is refused."""
     changed = document()
     inner: Any = changed
     for key in path[:-1]:
@@ -229,7 +229,7 @@ def test_a_missing_part_is_found(path: tuple[str | int, ...]) -> None:
     ids=range(12),
 )  # fmt: skip
 def test_other_texts_are_refused_with_the_reason(text: bytes, said: str) -> None:
-    """Reasons are invalid JSON, another type or version, and missing fields."""
+    """The error says that the JSON, its type or version is wrong, or which field is missing."""
     with pytest.raises(InvalidReplay) as caught:
         parse(text)
     assert str(caught.value).startswith(said)
@@ -247,7 +247,7 @@ def test_other_texts_are_refused_with_the_reason(text: bytes, said: str) -> None
     ],
 )
 def test_a_wrong_type_is_named_with_its_path(path: list[str | int], value: object, said: str) -> None:
-    """The error also names the expected type."""
+    """The error for a wrong type has its path and the expected type."""
     changed = document()
     inner: Any = changed
     for key in path[:-1]:

@@ -55,7 +55,7 @@ class Peak(NamedTuple):
     referees: float = 0  # memory of the largest referee; bytes
     # Size of the engine's folders for the match's containers: logs and written layers; bytes.
     disk: float = 0
-    tasks: float = 0  # processes and threads of the bot that had most, as the host counts them
+    tasks: float = 0  # processes and threads of the bot that had the most, as the host counts them
     cores: float = 0  # highest processor use of a bot over half a second
 
 
@@ -162,7 +162,7 @@ class Attack:
     # Exactly these faults must occur in the first game. None: any that lead to an allowed verdict.
     faults: tuple[FaultAt, ...] | None = None
     # Describes what the attack got that it must not get. Must return an empty string if the control is in
-    # place, and another one if it isn't. A fact that the program didn't report is an error.
+    # place, and a non-empty one if it isn't. A fact that the program didn't report is an error.
     achieved: Callable[[Outcome], str]
     control: Control  # what stops it
     clock: Clock = CLOCK  # of the hostile match

@@ -27,7 +27,7 @@ from tests.sandbox.hostile.channel_attacks import (
 )
 
 CLOCK: Final = Clock(start_millis=30_000, move_millis=500, bank_millis=2_000)
-"""Shorter than the clock of attacks in containers, except for the start, since other tests run meanwhile."""
+"""Shorter than the clock of attacks in containers, except for the start, since other tests are running."""
 
 _SLOW: Final = Control(name="the bank", clock=Clock(start_millis=30_000, move_millis=500, bank_millis=30_000))
 _MUCH_SECONDS: Final = 28.0

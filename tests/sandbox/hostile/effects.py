@@ -1,4 +1,4 @@
-"""Functions that describe what attacks on the system got that they must not get; empty if nothing."""
+"""Functions that describe what attacks on the system got that they mustn't get, or return an empty string."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ _LIMITS: Final = Limits()
 _LOG_MIB: Final = 4
 _GVISOR_TASKS: Final = 256
 _RIGHT: Final = 0.9
-"""Random guesses of 32 bits reach this share of right ones about once in a million times."""
+"""Random guesses of 32 bits get this share right about once in a million times."""
 
 _BOMBS: Final = ("processes", "threads")
 _EMULATED: Final = {
@@ -127,7 +127,7 @@ def counters(outcome: Outcome) -> str:
 
 
 def whispers(outcome: Outcome) -> str:
-    """Say how many bits arrived, if more of them are right than by chance.
+    """Say how many bits arrived, if more of them are right than chance explains.
 
     Raises ValueError if the accomplice sent nothing.
     """

@@ -59,7 +59,7 @@ def complaints(
 
 
 def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
-    """Return what is wrong with an attack played without its control; empty if it succeeded in bounds."""
+    """Return what is wrong with an attack played without its control; empty if it succeeded within bounds."""
     found = []
     got, untold = _achieved(attack, outcome)
     if untold:

@@ -1,4 +1,4 @@
-"""Takes controls of the launch template away, by changes to the engine's create call in place."""
+"""Removes controls of the launch template, by changing the arguments of the engine's create call in place."""
 
 import json
 import os

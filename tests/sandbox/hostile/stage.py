@@ -43,7 +43,7 @@ _CGROUP: Final = "hostile"
 """The suite's own control group. Its name is always the same, since the engine doesn't remove the group."""
 
 _TRIES: Final = 3
-"""Maximum number of tries of what may fail on a busy host."""
+"""Maximum number of attempts at what may fail on a busy host."""
 
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[2]
@@ -231,7 +231,7 @@ def _each(attacks: tuple[Attack, ...], outcome: Outcome) -> tuple[Outcome, ...]:
 
 
 def _alone() -> AbstractContextManager[None]:
-    """Wait until no other process plays attacks on this host, since they would share users and cores."""
+    """Wait until no other process is playing attacks on this host, since they would share users and cores."""
     return host_lock("hostile")
 
 

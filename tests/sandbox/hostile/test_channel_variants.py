@@ -51,7 +51,7 @@ def stage() -> Iterator[QuickStage]:
 
 @pytest.mark.parametrize("attacks", tables())
 def test_they_get_their_verdicts_and_nothing_else(stage: QuickStage, attacks: list[Attack]) -> None:
-    """The right decisions are faults, and the honest bot plays as in a game of that seed with stand-ins."""
+    """Exactly the expected decisions are faults; the honest bot plays as in a game with stand-ins there."""
     spec, outcomes = stage.play(attacks, CLOCK)
     assert complaints(attacks, outcomes, spec) == ()
     assert 10 * _MIB < outcomes[0].peak.referees < _PEAK
@@ -60,7 +60,7 @@ def test_they_get_their_verdicts_and_nothing_else(stage: QuickStage, attacks: li
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", VARIANTS, ids=title)
 def test_without_its_control_it_succeeds(stage: QuickStage, attack: Attack) -> None:
-    """The same program gets what it is after, so it is the control that stops it."""
+    """Without its control the same program succeeds, so the control is what stops it."""
     outcome = stage.play_without_control(attack, CLOCK)
     assert attack.achieved(outcome) != "", outcome.told
 
@@ -79,7 +79,7 @@ def test_without_the_guard_a_flood_costs_memory(stage: QuickStage, name: str, me
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["declares a 4 GiB message", "compressed bomb"])
 def test_without_the_guard_a_message_costs_memory(stage: QuickStage, name: str) -> None:
-    """The same holds for two attacks of the catalog."""
+    """Without the guard, two attacks of the catalog make a referee's memory grow as well."""
     attack = next(attack for attack in ATTACKS if attack.name == name)
     outcome = stage.play_without_control(attack, CLOCK)
     assert outcome.peak.referees > 70 * _MIB

@@ -29,7 +29,7 @@ def stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[Hosti
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
 def test_attacks_get_their_verdicts_and_harm_nobody(stage: HostileStage, table: tuple[int, ...]) -> None:
-    """Their seats get the right verdicts, all other seats play as without attacks, and nothing remains."""
+    """Attackers get the right verdicts, all other seats play as without attacks, and nothing remains."""
     attacks = [attack for attack in ATTACKS if attack.number in table]
     _, wrong = stage.attack(*attacks, beside=table in CROWDED)
     assert wrong == ()
@@ -38,7 +38,7 @@ def test_attacks_get_their_verdicts_and_harm_nobody(stage: HostileStage, table: 
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", ATTACKS, ids=title)
 def test_without_its_control_an_attack_succeeds(stage: HostileStage, attack: Attack) -> None:
-    """The same program gets what it is after, so it is the control that stops it."""
+    """Without its control the same program succeeds, so the control is what stops it."""
     _, wrong = stage.attack_without_control(attack)
     assert wrong == ()
 
@@ -56,7 +56,7 @@ def test_the_catalog_is_complete() -> None:
 
 
 def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:
-    """An honest bot in the attacker's seat plays the expected match, but reports no attack."""
+    """The only complaint about an honest bot in the attacker's seat is that it reported no attack."""
     nothing = Attack(
         number=0,
         name="nothing",

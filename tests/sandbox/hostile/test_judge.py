@@ -88,12 +88,12 @@ def judged(result: Outcome, second: MatchRecord | None = None, attack: Attack = 
 
 
 def test_an_attack_without_effect_draws_no_complaint() -> None:
-    """The judge has no complaints."""
+    """The judge has no complaints about an attack without effect."""
     assert judged(outcome(played("hostile"))) == ()
 
 
 def test_a_fault_of_the_attacker_is_its_verdict() -> None:
-    """The stand-in's moves in its place are as expected, but the verdict must be an allowed one."""
+    """The stand-in's moves for a faulty attacker are expected, but the verdict must be an allowed one."""
     result = outcome(played("hostile", fault_seat=SEAT))
     assert judged(result, attack=replace(ATTACK, verdicts="T")) == ()
     assert judged(result, attack=replace(ATTACK, verdicts="T", faults=result.faults)) == ()
@@ -105,7 +105,7 @@ def test_a_fault_of_the_attacker_is_its_verdict() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_another_card_is_found(seat: int) -> None:
-    """Every seat that doesn't play as without the attack is named, even the attacker's."""
+    """Every seat whose play the attack has changed is named, even the attacker's."""
     assert any(
         what.startswith(f"hostile match: seat {seat} played")
         for what in judged(outcome(played("hostile", other_card_of=seat)))
@@ -132,7 +132,7 @@ def test_what_is_left_or_beyond_its_bound_is_found() -> None:
 
 
 def test_an_attack_that_told_nothing_is_found() -> None:
-    """It may not have run."""
+    """The judge complains about an attack that reported nothing, since it may not have run."""
     record = played("hostile")
     silent = replace(record, seats=tuple(replace(seat, stderr="it failed") for seat in record.seats))
     (wrong,) = judged(outcome(silent))

@@ -1,4 +1,4 @@
-"""Measures containers from outside while they run, and finds what remains of them."""
+"""Measures running containers from outside, and finds what remains of them."""
 
 import os
 import threading
@@ -94,7 +94,7 @@ class Meter:
         self._readings: list[tuple[float, float]] = []
 
     def read(self, measure: Callable[[], float]) -> float:
-        """Measure the sum, and return its rate over the last window; 0 until there is a whole window.
+        """Measure the sum, and return its rate over the last window; 0 until the first window is complete.
 
         The result never exceeds the true rate, however long a measurement takes on a busy host: a window
         lasts from before its first measurement to after its last.
@@ -167,7 +167,7 @@ class Watch:
             raise RuntimeError(f"no container of {self._install} was seen")
 
     def left(self) -> tuple[str, ...]:
-        """Wait for the remains of the containers that were seen to disappear, and return those that don't."""
+        """Wait until nothing remains of the containers that were seen, and return what still does."""
         deadline = time.monotonic() + _SETTLE_SECONDS
         while (found := self.remains()) and time.monotonic() < deadline:
             time.sleep(_PAUSE_SECONDS)
