@@ -1,4 +1,4 @@
-"""Ready-made arenas for tests: bots and really played games in a real store."""
+"""Ready-made arenas for tests, with bots and really played games in a real store."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ BOTS = (
 def fill(store: Store) -> None:
     """Add ``BOTS`` and twelve games: of two, three and four players, with variants and with faults.
 
-    Also add a report on a host that lacks two controls, one of which is accepted as missing.
+    Also add a report on a host that lacks two controls, one of which is accepted.
     """
     a, b, c, d, _ = add_bots(store, BOTS)
     play_matches(store, [(a, b), (b, a)], Rules(players=2, dummy=True, soy_sauce=True), name="dummy")
@@ -44,7 +44,7 @@ def fill(store: Store) -> None:
 
 @cache
 def coarse_analysis(replay: str, *asked: str) -> Analysis:
-    """Return an analysis of a replay, with the choices of these house bots. Tests often need the same one."""
+    """Return an analysis of a replay, with these house bots' choices. It is cached for other tests."""
     bots = {name: bot for name, bot in house_bots(samples()).items() if name in asked} if asked else {}
     return analyse(parse(replay), playouts=MIN_PLAYOUTS, bots=bots)
 
@@ -59,7 +59,7 @@ def analysed(store: Store, game: str) -> Analysis:
 
 
 def puzzled(store: Store, game: str, day: date) -> AnalysedDecision:
-    """Analyse a rated game, make a decision of it the puzzle of a day that has none, and return it.
+    """Analyse a rated game, make one of its decisions the puzzle of a day without one, and return it.
 
     Each option is a single card, and three house bots are asked.
     """
@@ -121,8 +121,8 @@ def play_matches(
         store: The store that gets the matches.
         seatings: Ids of versions, one list per match.
         rules: The matches' rules.
-        name: Prefix of the matches' ids, and seed of everything random.
-        faults: Share of the decisions that are faults.
+        name: Prefix of the matches' ids, and seed of all randomness.
+        faults: Share of faulty decisions.
     """
     dice = random.Random(name)  # noqa: S311 - a game that can be repeated
     seeds = tuple(dice.randbytes(16).hex() for _ in range(2))
@@ -157,7 +157,7 @@ def finish(claim: Claim, dice: random.Random, *, ended: datetime, faults: float 
 
 
 def play(rules: Rules, seed: str, dice: random.Random, *, faults: float = 0) -> tuple[State, GameRecord]:
-    """Play a game at random and return its end and its record."""
+    """Play a game at random, and return its states and its record."""
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
     steps = []
     counts = [0] * rules.players
@@ -200,9 +200,9 @@ def rated(
     *,
     places: tuple[int, ...] | None = None,
 ) -> FinishedGame:
-    """Return the result of a claimed game, from all its states and its record.
+    """Return the result of a claimed game, from all of its states and its record.
 
-    ``places`` that differ from the game's are not in its replay.
+    The replay has the game's own places, even if ``places`` differ.
     """
     spec, state = claim.spec, states[-1]
     result = state.result

@@ -1,6 +1,6 @@
 """Shared fixtures: the Docker engine, Docker Compose, the bots' base image, PostgreSQL and Chromium.
 
-If one of them is missing, the tests that need it are skipped with a reason. In CI they fail.
+If one of them is missing, tests that need it are skipped with a reason. In CI, they fail.
 """
 
 import atexit
@@ -36,7 +36,7 @@ from tests.patience import WAIT_SECONDS
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
-# There is no deadline, since an example takes longer on a busy host.
+# There is no deadline, since examples take longer on a busy host.
 settings.register_profile(
     "patient",
     settings.default,
@@ -56,17 +56,17 @@ def pytest_configure() -> None:
     """Prepare the environment that the tests' processes inherit.
 
     A shell that runs the tests in the background makes them ignore Ctrl-C, and their children would inherit
-    that. A `make` started by another one prints additional lines. NumPy gets one thread: its threads wait in
-    busy loops, and there are already more workers than processors.
+    that. A `make` started by another `make` prints additional lines. NumPy may use only one thread: its
+    threads wait in busy loops, and there are already more workers than processors.
     """
-    # Otherwise the interpreter would scan all objects several times at exit, which takes a worker 5 s.
+    # Otherwise the interpreter scans all objects several times at exit, which takes 5 s per worker.
     atexit.register(gc.freeze)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(name, None)
-    # By default structlog prints tracebacks with all variables, which takes seconds each.
+    # By default, structlog prints each traceback with all variables, which takes seconds.
     *before, _ = structlog.get_config()["processors"]
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*before, plain])
@@ -75,7 +75,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """Make the garbage collector skip imported modules, and run less often.
 
-    It took a quarter of the time of tests that create many sites.
+    Otherwise it takes a quarter of the time of tests that create many sites.
     """
     gc.collect()
     gc.freeze()
@@ -85,7 +85,7 @@ def pytest_collection_finish() -> None:
 _LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
 
 _PARTS = {"docker": "docker_client", "chromium": "chromium_path", "postgresql": "postgresql_programs"}
-"""Markers, and for each the fixture that skips a test if the part is missing."""
+"""Markers of required parts, and for each the fixture that skips a test if the part is missing."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -113,7 +113,7 @@ def _join_markers_and_fixtures(test: pytest.Function) -> None:
         if fixture in test.fixturenames:
             test.add_marker(marker)
         elif test.get_closest_marker(marker):
-            # A new list, since the variants of a parametrized test share the old one.
+            # This must be a new list, since variants of a parametrized test share the old one.
             test.fixturenames = [fixture, *test.fixturenames]
 
 
@@ -139,10 +139,10 @@ def missing(what: str, remedy: str) -> NoReturn:
 
 @pytest.fixture(scope="module", autouse=True)
 def _leftovers() -> Iterator[None]:
-    """Collect what a file's tests left open, so that warnings fail one of its tests, and not a later file's.
+    """Collect what a file's tests left open, so that its own tests fail due to warnings, not a later file's.
 
-    Objects held by the last test's fixtures are collected when the next file begins. All others that exist
-    then are frozen, so that later collections skip them: after many files each would take a second.
+    Objects held by the last test's fixtures are collected when the next file begins. All others that exist by
+    then are frozen, so that later collections skip them. Otherwise each would take a second after many files.
     """
     gc.collect()
     gc.freeze()
@@ -152,7 +152,7 @@ def _leftovers() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_engine_without_the_marker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the engine from tests without the marker, so that one that needs it fails on every host."""
+    """Hide the engine from tests without the marker, so that one that needs an engine fails on every host."""
     if request.node.get_closest_marker("docker") is None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
 
@@ -166,7 +166,7 @@ def run_dir() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def docker_client() -> Iterator[docker.DockerClient]:
-    """Yield a client of a Docker engine that answers."""
+    """Yield a client of a Docker engine that responds."""
     reason = None
     try:
         client = docker.from_env(timeout=WAIT_SECONDS)
@@ -174,7 +174,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
     except DockerException:
         reason = "no Docker engine answers"
     if reason is not None:
-        # docker-py leaves the socket of a failed attempt to the garbage collector, which would warn about it.
+        # docker-py leaves a failed attempt's socket to the garbage collector, which would warn about it.
         with warnings.catch_warnings(action="ignore"):
             gc.collect()
         missing(reason, "run scripts/engine as root")
@@ -184,7 +184,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
 
 @pytest.fixture(scope="session")
 def base_image(docker_client: docker.DockerClient) -> str:
-    """Return the id of the base image for Python. Only one process per host at a time builds it."""
+    """Return the id of the base image for Python. Only one process per host builds it at a time."""
     with host_lock(f"{PYTHON.name}-image"):
         return ensure_base_image(docker_client, PYTHON)
 
@@ -198,7 +198,7 @@ def npm() -> None:
 
 @pytest.fixture(scope="session")
 def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
-    """Return the id of the base image for JavaScript. Only one process per host at a time builds it."""
+    """Return the id of the base image for JavaScript. Only one process per host builds it at a time."""
     del npm
     with host_lock(f"{JAVASCRIPT.name}-image"):
         return ensure_base_image(docker_client, JAVASCRIPT)
@@ -206,7 +206,7 @@ def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
 
 @pytest.fixture(scope="session")
 def cpp_compiler() -> None:
-    """Require a compiler and library for C++ bots."""
+    """Require a compiler and the library for C++ bots."""
     if shutil.which("g++") is None or not Path("/usr/include/nlohmann/json.hpp").exists():
         missing("there is no C++ compiler with nlohmann-json", "apt-get install g++ nlohmann-json3-dev")
 
@@ -221,7 +221,7 @@ def node() -> str:
 
 @pytest.fixture(scope="session")
 def docker_command(docker_client: docker.DockerClient) -> None:
-    """Require the program `docker`."""
+    """Require the `docker` command."""
     del docker_client
     if shutil.which("docker") is None:
         missing("the command docker is not installed", "apt-get install docker-cli, or docker.io")
@@ -229,7 +229,7 @@ def docker_command(docker_client: docker.DockerClient) -> None:
 
 @pytest.fixture(scope="session")
 def iptables(root: None) -> None:
-    """Require `iptables`, with which tests block connections."""
+    """Require the `iptables` command, with which tests block connections."""
     del root
     if shutil.which("iptables") is None:
         missing("iptables is not installed", "apt-get install iptables")

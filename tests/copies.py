@@ -35,9 +35,9 @@ _SHAPE: Final = sql.SQL(" UNION ALL ").join(
 
 
 class Copies:
-    """Copies of a database. Each is used by one test at a time, and then reset.
+    """Copies of a database. Each copy is used by one test at a time, and then reset.
 
-    That takes a tenth of the time of creating and dropping a copy, which has three hundred files.
+    A reset takes a tenth of the time of creating and dropping a copy, which has three hundred files.
     """
 
     def __init__(self, cluster: Cluster, template: str) -> None:
@@ -53,7 +53,7 @@ class Copies:
             rows = [(table, _rows(connection, table)) for table in tables]
         self._rows = [(table, content) for table, content in rows if content]
         self._empty = sql.SQL("; ").join(
-            [sql.SQL("SET session_replication_role = replica")]  # so foreign keys aren't checked
+            [sql.SQL("SET session_replication_role = replica")]  # so that foreign keys aren't checked
             + [sql.SQL("DELETE FROM {}").format(table) for table in tables]
             + [sql.SQL("SELECT setval({}, 1, false)").format(name.as_string()) for name in sequences]
         )
@@ -69,7 +69,10 @@ class Copies:
             self._cluster.drop(name)
 
     def _restore(self, name: str) -> bool:
-        """Reset a copy to the template. Return False if it is too large, or if more than rows has changed."""
+        """Reset a copy to the template.
+
+        Return False if the copy is too large, or if not only rows have changed.
+        """
         with psycopg.connect(self._cluster.address(name)) as connection:
             connection.execute(_OTHERS)
             if (

@@ -1,4 +1,4 @@
-"""SQLite databases of new arenas. One is created per process and copied, which is thirty times quicker."""
+"""SQLite databases of new arenas. Each process creates one and copies it, which is thirty times as fast."""
 
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ def _empty() -> bytes:
 
 
 def sqlite_store(file: Path) -> Store:
-    """Open the store in a file. If the file doesn't exist, create a new arena's."""
+    """Open the store in a file. If the file doesn't exist, create that of a new arena."""
     if not file.exists():
         file.write_bytes(_empty())
     return open_store(f"sqlite:///{file}")

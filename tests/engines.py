@@ -1,4 +1,4 @@
-"""Makes SQLAlchemy's engines faster in tests, which open thousands of them."""
+"""Make SQLAlchemy's engines faster in tests, which open thousands of them."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _STATEMENTS: LRUCache[Any, Any] = LRUCache(2000)
 def hasten() -> None:
     """Make engines share compiled statements, and keep SQLite from waiting for the disk.
 
-    Otherwise each test would compile its statements again, which is a third of a short test's time. Only a
+    Otherwise each test would compile its statements again, which takes a third of a short test's time. Only a
     power cut would show that SQLite doesn't wait.
     """
 

@@ -11,10 +11,10 @@ import pytest
 from arena.protocol.match import Clock
 
 WAIT_SECONDS: Final = 280
-"""Seconds: longer than anything takes on a busy host."""
+"""Seconds, longer than anything takes on a busy host."""
 
 PATIENT_CLOCK: Final = Clock(start_millis=1000 * WAIT_SECONDS, move_millis=1000 * WAIT_SECONDS)
-"""For bots that may not become late, even if the time in which a busy host keeps them waiting is counted."""
+"""For bots that must not be late, even if delays by a busy host are counted."""
 
 _MUCH: Final = 5
 
@@ -22,11 +22,11 @@ _T = TypeVar("_T")
 
 
 def wait_until(condition: Callable[[], _T | None], what: str = "a condition", pause: float = 0.01) -> _T:
-    """Wait until a condition is true, and return its value. The longer this takes, the longer are the pauses.
+    """Wait until a condition is true, and return its value. The pauses become longer and longer.
 
     Args:
         condition: Returns a true value when the wait is over.
-        what: What is awaited, for the error message.
+        what: What is being awaited, for the error message.
         pause: Initial number of seconds between checks.
     """
     deadline = time.monotonic() + WAIT_SECONDS
@@ -39,9 +39,9 @@ def wait_until(condition: Callable[[], _T | None], what: str = "a condition", pa
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Fail the test if this takes longer, or skip it if the host has been too busy to tell.
+    """Fail the test if the block takes longer than ``seconds``, or skip it if the host was too busy to tell.
 
-    Even on a busy host it may not take ``_MUCH`` times as long.
+    Even on a busy host, the block must not take ``_MUCH`` times as long.
     """
     begun = time.monotonic()
     yield

@@ -1,4 +1,4 @@
-"""People's games in a database, in which the stand-in plays up to a decision or to the end."""
+"""People's games in a database. The stand-in plays them up to a decision or to the end."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -12,10 +12,10 @@ from tests.builders import coarse_analysis
 
 SEED = "0" * 32
 VISITOR = "0" * 64
-"""A visitor that no other test data uses."""
+"""A visitor that occurs in no other test data."""
 
 Stop = Callable[[View], bool]
-"""Returns True at the decision of the person where the game should stop."""
+"""Returns True at the person's decision at which the game should stop."""
 
 
 def with_chopsticks(seen: View) -> bool:
@@ -42,7 +42,7 @@ def add_person_game(  # noqa: PLR0913 - a game has these parts
 ) -> None:
     """Add a game.
 
-    Unless ``waits``, play it up to the decision at which ``stop`` returns True, or to the end.
+    Play it up to the decision at which ``stop`` returns True, or to the end, unless ``waits``.
     """
     versions = tuple([version for bot in bots if (version := store.bots.version_id(bot, 1)) is not None])
     assert len(versions) == len(bots)
@@ -62,7 +62,7 @@ def add_person_game(  # noqa: PLR0913 - a game has these parts
 
 
 def play_on(store: Store, id_: str, at: datetime, *, stop: Stop = lambda _: False) -> None:
-    """Start the only waiting game, and play it like :func:`add_person_game`."""
+    """Start the only waiting game, and play it as :func:`add_person_game` does."""
     games = store.person_games
     game = games.begin()
     assert game is not None
@@ -85,14 +85,14 @@ def play_on(store: Store, id_: str, at: datetime, *, stop: Stop = lambda _: Fals
 
 
 def analyse_person_game(store: Store, id_: str) -> None:
-    """Add the analysis of a finished game."""
+    """Add an analysis of a finished game."""
     game = store.person_games.find(id_)
     assert game is not None
     store.person_games.store_analysis(id_, coarse_analysis(game.replay))
 
 
 def _move(state: State, seat: int) -> Move:
-    """Return the stand-in's move, or take chopsticks if possible."""
+    """Return the stand-in's move, or a move that uses chopsticks if possible."""
     seen = view(state, seat)
     if Card.CHOPSTICKS in seen.hand and Card.CHOPSTICKS not in seen.table:
         rest = list(seen.hand)

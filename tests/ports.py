@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _FIRST, _LAST = 20_000, 32_000
-"""Below the range from which the kernel assigns ports to connections."""
+"""Bounds below the range from which the kernel assigns ports to connections."""
 
 
 def free_port() -> int:
-    """Return a port of this host that is not in use, and that the kernel assigns to no connection."""
+    """Return an unused port of this host, outside the range that the kernel assigns to connections."""
     while True:
         port = _FIRST + secrets.randbelow(_LAST - _FIRST)
         with socket.socket() as probe:
@@ -23,7 +23,7 @@ def free_port() -> int:
 
 @contextmanager
 def silent_port() -> Iterator[int]:
-    """Yield a port on which nothing listens, reserved until the context ends."""
+    """Yield a port on which nothing is listening, reserved until the context ends."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port: int = held.getsockname()[1]

@@ -18,7 +18,7 @@ from tests.patience import WAIT_SECONDS, wait_until
 
 _SETTINGS = (
     "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
-    " -c autovacuum=off"  # so that query plans don't depend on when it runs
+    " -c autovacuum=off"  # so that query plans don't depend on when autovacuum runs
 )
 
 
@@ -26,7 +26,7 @@ _WAIT = ("-w", "-t", str(WAIT_SECONDS))
 
 
 def find_programs() -> Path | None:
-    """Return the folder of initdb and pg_ctl: Debian's newest version, or the one on PATH."""
+    """Return the folder of initdb and pg_ctl: that of Debian's latest version, or one on PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     on_path = shutil.which("initdb")
     found = debian[-1] if debian else Path(on_path).resolve() if on_path else None
@@ -41,7 +41,7 @@ class Cluster:
 
     def __init__(self, programs: Path) -> None:
         self._programs = programs
-        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-pg-"))  # short: sockets' paths are limited
+        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-pg-"))  # short, as sockets' paths are limited
         self._user = "postgres" if os.geteuid() == 0 else None
         if self._user:
             shutil.chown(self._folder, self._user)
@@ -55,13 +55,13 @@ class Cluster:
         self.resume()
 
     def resume(self) -> None:
-        """Start the server with the existing data, and wait until it accepts connections."""
+        """Start the server with existing data, and wait until it accepts connections."""
         options = f"{_SETTINGS} -c unix_socket_directories={self._folder}"
         log, data = str(self._folder / "log"), str(self._folder / "data")
         self._call("pg_ctl", "start", *_WAIT, "-D", data, "-l", log, "-o", options)
 
     def crash(self) -> None:
-        """Stop the server like a crash: connections are cut, and nothing is cleaned up."""
+        """Stop the server as a crash would: connections are cut, and nothing is cleaned up."""
         self._call("pg_ctl", "stop", *_WAIT, "-m", "immediate", "-D", str(self._folder / "data"))
 
     def address(self, database: str, scheme: str = "postgresql") -> str:
@@ -76,26 +76,26 @@ class Cluster:
 
     @contextmanager
     def database(self, template: str) -> Iterator[str]:
-        """Copy a database to which nobody is connected, yield the copy's name, and drop it after use."""
+        """Copy a database that has no sessions, yield the copy's name, and drop the copy after use."""
         name = self.copy(template)
         yield name
         self.drop(name)
 
     def copy(self, template: str) -> str:
-        """Copy a database to which nobody is connected, and return the copy's name."""
+        """Copy a database that has no sessions, and return the copy's name."""
         name = f"kaiten_{uuid.uuid4().hex}"
         words = "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY"
         self._execute(sql.SQL(words).format(sql.Identifier(name), sql.Identifier(template)))
         return name
 
     def drop(self, name: str) -> None:
-        """Drop a database, even if someone is connected to it."""
+        """Drop a database, even if it has sessions."""
         self._execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
     def _execute(self, statement: sql.Composed) -> None:
-        """Execute a statement that needs a database without sessions.
+        """Execute a statement that requires a database without sessions.
 
-        The server waits 5 s for the end of sessions that were closed or are terminated.
+        The server waits 5 s for sessions to end that were closed or terminated.
         """
 
         def is_done() -> bool:
@@ -108,13 +108,14 @@ class Cluster:
             wait_until(is_done, "the end of a database's sessions")
 
     def remove(self) -> None:
-        """Stop the server if it runs, and delete the cluster."""
+        """Stop the server if it is running, and delete the cluster."""
         if (self._folder / "data" / "postmaster.pid").exists():
             self.crash()
         shutil.rmtree(self._folder)
 
     def _call(self, program: str, *arguments: str) -> None:
-        # Output goes to a file. The server inherits it, and a pipe would stay open while the server runs.
+        # Output goes to a file. The server inherits it, and a pipe would stay open while the server is
+        # running.
         with (self._folder / "output").open("a+") as output:
             done = subprocess.run(  # noqa: S603 - our own argument lists
                 [self._programs / program, *arguments],

@@ -1,4 +1,4 @@
-"""The extent of a run: ``make test`` runs a part, ``make soak`` everything."""
+"""The extent of a test run: ``make test`` runs a part, ``make soak`` everything."""
 
 import os
 from typing import Final
@@ -7,5 +7,5 @@ SOAK: Final = bool(os.environ.get("SOAK"))
 
 
 def many(short: int, soak: int) -> int:
-    """Return this run's number of games, examples or repetitions."""
+    """Return the number of games, examples or repetitions for this run."""
     return soak if SOAK else short

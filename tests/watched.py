@@ -1,4 +1,4 @@
-"""Matches in progress, as far as a test needs them."""
+"""Matches in progress, as far as tests need them."""
 
 from random import Random
 
@@ -11,7 +11,7 @@ from tests.play.replay.twins import Steps, play_rounds
 
 
 def steps_of(spec: MatchSpec, game: int, rounds: int) -> Steps:
-    """Return the decisions of a game's first rounds, which are random but reproducible."""
+    """Return random but reproducible decisions of a game's first rounds."""
     rules, seed = spec.rules, bytes.fromhex(spec.seeds[game])
     return play_rounds(rules, shuffled_deck(rules, seed), rounds, Random(game))[1]  # noqa: S311 - a test's dice
 

@@ -25,7 +25,7 @@ from tests.demo.running import children
 from tests.patience import WAIT_SECONDS, wait_until
 
 LONG = 100_000
-"""A number of playouts that takes too long to finish."""
+"""A number of playouts that would take too long."""
 
 
 def now() -> datetime:
@@ -57,7 +57,7 @@ def short_games(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_games_are_analysed_one_after_another(short_games: Store) -> None:
-    """An analysis equals any other one with the same playouts. The first puzzle is today's."""
+    """An analysis depends only on the game and the number of playouts. The first puzzle is today's."""
     store = short_games
     replay = parse(store.analyses.next_replay(ANALYST, VERSION) or "")
     HostAnalyst(store, 2, lambda: True, now).analyse_next()
@@ -74,7 +74,7 @@ def test_games_are_analysed_one_after_another(short_games: Store) -> None:
 
 @pytest.mark.parametrize("playouts", [0, 8])
 def test_nothing_is_analysed_without_playouts_or_room(store: Store, playouts: int) -> None:
-    """While the host is busy, matches come first."""
+    """Nothing is analysed if there are no playouts, or while the host is busy."""
     asked = threading.Event()
 
     def busy() -> bool:
@@ -88,7 +88,7 @@ def test_nothing_is_analysed_without_playouts_or_room(store: Store, playouts: in
 
 
 def test_an_analyst_gets_only_idle_time_and_ends_with_the_arena(store: Store) -> None:
-    """It stops immediately, whatever it is doing, and its game can still be analysed."""
+    """The analyst stops immediately. Its unfinished game can still be analysed."""
     before = store.analyses.next_replay(ANALYST, VERSION)
     earlier = children()
     with analyst(store, LONG, lambda: True, now, seconds=0.01):
@@ -98,7 +98,7 @@ def test_an_analyst_gets_only_idle_time_and_ends_with_the_arena(store: Store) ->
 
 
 def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
-    """The arena continues with the next game."""
+    """After a kill, the arena continues with the next game."""
     before = parse(store.analyses.next_replay(ANALYST, VERSION) or "").game
     earlier = children()
     made = HostAnalyst(store, LONG, lambda: True, now)
@@ -120,7 +120,7 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
 
 
 def test_a_process_that_has_ended_before_it_gets_its_replay_has_failed() -> None:
-    """Writing to it fails, and closing the pipe would fail again, since the pipe keeps unwritten data."""
+    """The failed write counts as a failure. The pipe keeps the unwritten data, so closing it fails too."""
     with subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S607 - on every system
         process.wait()
         assert app_analyst._request_analysis(process, "{}") is None  # noqa: SLF001 - no other way to hit this moment
@@ -128,7 +128,7 @@ def test_a_process_that_has_ended_before_it_gets_its_replay_has_failed() -> None
 
 
 def test_an_arena_that_has_just_started_plays_first(store: Store) -> None:
-    """The first analysis starts after a while."""
+    """The first analysis starts only some time after the arena."""
     asked = threading.Event()
 
     def idle() -> bool:

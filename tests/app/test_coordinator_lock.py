@@ -1,4 +1,4 @@
-"""Tests of the lock that only one coordinator with containers has on a database, from its start on."""
+"""Tests of the lock on a database that only one coordinator with containers can hold, from its start on."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -21,7 +21,7 @@ Make = Callable[[str, str], Settings]
 
 @pytest.fixture
 def make(tmp_path: Path, run_dir: Path) -> Make:
-    """Return a function that returns the settings of an installation, from its name and its database."""
+    """Return a function that returns an installation's settings, given its name and database."""
     return lambda name, url: settings_in(tmp_path / name, run_dir).model_copy(update={"database_url": url})
 
 
@@ -29,9 +29,9 @@ def make(tmp_path: Path, run_dir: Path) -> Make:
 def test_a_second_coordinator_does_not_start(
     make: Make, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """That holds even before the first has built images or has workers.
+    """This holds even before the first one has built images or has workers.
 
-    When it has exited, the second starts.
+    After the first has exited, the second starts.
     """
     url = (
         f"sqlite:///{tmp_path / 'shared.sqlite3'}"
@@ -53,7 +53,7 @@ def test_a_second_coordinator_does_not_start(
 
 @pytest.mark.postgresql
 def test_a_coordinator_that_loses_the_lock_stops(make: Make, postgresql_url: str) -> None:
-    """It stops while it runs, and can't start again."""
+    """A running coordinator stops, and can't start again."""
     with closing(open_store(postgresql_url)) as other, open_arena(make("first", postgresql_url)) as arena:
 
         def take_over() -> bool:

@@ -1,4 +1,4 @@
-"""Tests of the folders of an installation."""
+"""Tests of an installation's folders."""
 
 import tempfile
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.locks import refuse_locks
 
 
 def test_a_data_directory_is_only_for_its_user(tmp_path: Path) -> None:
-    """Referees and archive readers, which run as other users, can't enter it, whatever created it first."""
+    """Whatever creates it, the users of referees and archive readers can't enter it."""
     with data_dir_lock(tmp_path / "locked"):
         assert (tmp_path / "locked").stat().st_mode & 0o777 == 0o700
     install_id(tmp_path / "named")
@@ -31,14 +31,14 @@ def test_an_unusable_data_directory_is_named(tmp_path: Path) -> None:
 
 
 def test_a_data_directory_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two arenas could otherwise run in it."""
+    """Otherwise two arenas could run in the same directory."""
     refuse_locks(monkeypatch)
     with pytest.raises(CannotStart, match=r"\(No locks available\)"), data_dir_lock(tmp_path):
         pass
 
 
 def test_an_existing_data_directory_keeps_its_mode(tmp_path: Path) -> None:
-    """So an operator can give the site's user access."""
+    """This allows an operator to give the site's user access."""
     tmp_path.chmod(0o750)
     with data_dir_lock(tmp_path):
         install_id(tmp_path)
@@ -46,7 +46,7 @@ def test_an_existing_data_directory_keeps_its_mode(tmp_path: Path) -> None:
 
 
 def test_an_overlong_folder_of_sockets_is_refused_at_the_start() -> None:
-    """The error names the setting, and nothing is created. One byte less is accepted."""
+    """The error names the setting, and nothing is created. A path one byte shorter is accepted."""
     with tempfile.TemporaryDirectory(prefix="kaiten-f-") as short:
         most = MAX_RUN_DIR_LENGTH - len("/12345678")
         longest = Path(short) / ("x" * (most - len(short) - 1))

@@ -1,4 +1,4 @@
-"""The analyst's benchmark compares what it claims to compare."""
+"""Tests that the analyst's benchmark compares what it claims to compare."""
 
 import pytest
 
@@ -8,7 +8,7 @@ BOTS = ("greedy", "expected")
 
 
 def test_the_calibration_error_is_the_mean_distance_of_groups() -> None:
-    """Chances of 0.25 that come true half the time have an error of 0.25. Errors within a group cancel."""
+    """If chances of 0.25 come true half the time, the error is 0.25. Errors within a group cancel out."""
     right = [Forecast(0.25, 0.0)] * 3 + [Forecast(0.25, 1.0)]
     assert calibration_error(right) == 0
     wrong = [Forecast(0.25, 0.0), Forecast(0.25, 1.0)]
@@ -17,7 +17,7 @@ def test_the_calibration_error_is_the_mean_distance_of_groups() -> None:
 
 
 def test_a_position_is_continued_with_both_moves() -> None:
-    """If the analyst prefers a move to the one played, the difference in results is the same each time."""
+    """If the analyst prefers a different move, the gain from it is reproducible."""
     game = next(games(BOTS, 1, 1))
     assert {seat.bot for seat in game.seats} <= set(BOTS)
     found = disagreement(game, 20, 1)

@@ -1,4 +1,4 @@
-"""The bits of a channel are decoded without knowing those that were sent."""
+"""Tests that a channel's bits are decoded without knowing those that were sent."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from benchmarks.channels import Transfer, decoded
 
 
 def test_the_two_groups_are_found_in_the_numbers() -> None:
-    """The groups may have any values and sizes, and outliers do no harm."""
+    """The groups may have any values and sizes. Outliers do no harm."""
     bits = [1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]
     assert decoded([100 + 7 * bit for bit in bits]) == bits
     assert decoded([-900 + 400 * bit + place for place, bit in enumerate(bits)]) == bits

@@ -1,4 +1,4 @@
-"""The ladder's simulation and its measures."""
+"""Tests of the ladder's simulation and its measures."""
 
 import random
 from collections import Counter
@@ -41,14 +41,14 @@ def test_all_bots_play_all_table_sizes_about_equally_often() -> None:
 
 @pytest.mark.parametrize("index", range(6))
 def test_stronger_bots_finish_ahead_as_often_as_predicted(index: int) -> None:
-    """Each population's games agree with its probabilities, even the real games of the weighing bots."""
+    """Each population's games agree with its probabilities, even the weighing bots' real games."""
     population = populations(10, 1)[index]
     best = max(range(10), key=population.values.__getitem__)
     worst = min(range(10), key=population.values.__getitem__)
     chance = dice(3)
     games = 400
     for players in (2, 5):
-        # At larger tables, the styles of the other bots affect the difference of two bots only slightly.
+        # At larger tables, the other bots' styles affect the difference between two bots only slightly.
         ahead = 0.0
         for _ in range(games):
             others = chance.sample([bot for bot in range(10) if bot not in {best, worst}], players - 2)
@@ -83,7 +83,7 @@ def test_equal_ratings_have_excess_loss() -> None:
 
 
 def test_strengths_are_fitted() -> None:
-    """Fitting points from known strengths gives these strengths, in standard deviations of the noise."""
+    """Fitting points gives the true strengths, in standard deviations of the noise."""
     chance, true = dice(5), [-6.0, -2.0, 0.0, 3.0, 5.0]
     tables = [chance.sample(range(5), 3) for _ in range(3000)]
     played = [(table, tuple(true[bot] + chance.gauss(30, 4) for bot in table)) for table in tables]
@@ -91,12 +91,12 @@ def test_strengths_are_fitted() -> None:
 
 
 def test_errors_are_standard_errors_of_runs() -> None:
-    """The error is the standard error of the mean of independent runs."""
+    """The error is the standard error of independent runs' mean."""
     assert estimate([1.0, 3.0]) == (2.0, 1.0)
 
 
 def test_odd_results_are_counted() -> None:
-    """If one of three bots with equal ratings always beats another, these two are one pair."""
+    """If one of three bots with equal ratings always beats another, these two count as one pair."""
     ratings = {bot: Rating(25.0, 1.0) for bot in range(3)}
     even = [SeasonGame((0, 2), places) for places in ((1, 2), (2, 1)) * 30]
     assert odd_results(even, ratings) == 0

@@ -1,4 +1,4 @@
-"""The sample bots play legally in all games and are as strong as their READMEs say."""
+"""Tests that the sample bots play legally in all games and are as strong as their READMEs say."""
 
 import random
 from importlib.util import module_from_spec, spec_from_file_location
@@ -36,7 +36,7 @@ BOTS = {name: load(name, **FASTER.get(name, {})) for name in NAMES}
 
 
 def wins(name: str, other: str, games: int) -> float:
-    """Return the share of two-player games that a bot wins, with every deal in both seats; a draw is half."""
+    """Return a bot's share of wins with two players, with every deal in both seats. A draw is half a win."""
     random.seed(20)
     points = 0.0
     for game in range(games):
@@ -54,7 +54,7 @@ def wins(name: str, other: str, games: int) -> float:
 def test_all_bots_play_legally_in_every_game(rules: Rules) -> None:
     """The bots play against each other with any number of players and any variants.
 
-    The short run has each bot at a table at least once.
+    In the short run, each bot plays at least once.
     """
     random.seed(1)
     for first in range(0, len(NAMES), many(min(rules.players, 3), 1)):
@@ -75,7 +75,7 @@ def test_all_bots_play_legally_in_every_game(rules: Rules) -> None:
     ],
 )
 def test_the_stronger_one_wins(name: str, other: str, games: int, least: float) -> None:
-    """Seeds and dice are fixed, so the share of wins is constant. The required share is well below it."""
+    """With fixed seeds and dice, the share of wins is constant, and well above the required one."""
     assert wins(name, other, games) >= least
 
 
@@ -91,7 +91,7 @@ def test_bots_are_reproducible_with_the_same_dice(name: str) -> None:
 
 
 def test_random_draws_by_card_and_not_by_kind() -> None:
-    """Every card has the same chance: a kind with three cards in the hand is chosen three times as often."""
+    """Every card is equally likely, so three cards of a kind are chosen three times as often as one."""
     seen: list[tuple[View, Move]] = []
     choose = BOTS["random"]
     assert not isinstance(choose, type)
@@ -105,7 +105,7 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
     random.seed(7)
     for seed in range(many(100, 400)):
         play([spy, spy], seed=seed)
-    # Each kind is chosen as often as its share of the hands predicts, within four standard deviations.
+    # Each kind is chosen as often as its shares of the hands predict, within four standard deviations.
     for kind in set(seen[0][0].hand):
         shares = [view.hand.count(kind) / len(view.hand) for view, _ in seen]
         taken = sum(move.cards == (kind,) for _, move in seen)
@@ -115,7 +115,7 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bot_is_a_folder_to_learn_from(name: str) -> None:
-    """Each has a README, is based on the base image, and imports only the library and standard modules."""
+    """Each has a README, uses the base image, and imports only the library and standard modules."""
     assert (FOLDER / name / "README.md").read_text().startswith(f"# {name}\n")
     assert (FOLDER / name / "Dockerfile").read_text().splitlines() == [
         "FROM kaiten/bot-base-python",

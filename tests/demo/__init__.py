@@ -1,1 +1,1 @@
-"""Uses an arena from outside, as people do: with commands, HTTP and real containers."""
+"""Tests that use an arena from outside, as people do: with commands, HTTP and real containers."""

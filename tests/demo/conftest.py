@@ -1,4 +1,4 @@
-"""Fixtures that give every test its own place."""
+"""Fixtures that give each test its own place."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,21 +17,21 @@ from tests.submissions.opened import submitted_images
 
 @pytest.fixture
 def place(tmp_path: Path, run_dir: Path) -> Place:
-    """Return a data directory and a folder for sockets."""
+    """Return a place with its own data directory and folder for sockets."""
     return Place(tmp_path / "data", run_dir)
 
 
 With = Callable[..., Place]
 
 _UNFINISHED = shutil.ignore_patterns("*.pyc.*")
-"""Bytecode that another process is writing; it gets its final name at any moment."""
+"""Bytecode that another process is writing, and may rename at any moment."""
 
 
 @pytest.fixture
 def place_with(place: Place, tmp_path: Path) -> With:
-    """Return a function that gives the place a checkout with only these house bots.
+    """Return a function that returns the place with a checkout in which only these house bots exist.
 
-    The bots that think long would take more time than the rest of a test.
+    Bots that think long would take more time than the rest of a test.
     """
 
     def made(*bots: str) -> Place:
@@ -48,7 +48,7 @@ def place_with(place: Place, tmp_path: Path) -> With:
 
 @pytest.fixture
 def docker_place(place: Place, docker_client: docker.DockerClient, base_image: str) -> Iterator[Place]:
-    """Yield a place whose bots run in containers. None of these may be left at the end."""
+    """Yield a place whose bots run in containers, none of which may be left at the end."""
     assert base_image
     yield place
     left = containers_of(docker_client, place)
@@ -67,14 +67,14 @@ def containers_of(client: docker.DockerClient, place: Place) -> list[Container]:
 
 
 def loaded(client: docker.DockerClient, place: Place) -> list[str]:
-    """Return the names of a place's images in the engine."""
+    """Return the names of a place's submitted images in the engine."""
     return submitted_images(client, place.install) if place.install else []
 
 
 @pytest.fixture
 def arena(docker_place: Place, docker_client: docker.DockerClient) -> Iterator[Place]:
-    """Yield a place whose submitted images are removed from the engine at the end."""
+    """Yield a place. At the end, its submitted images are removed from the engine."""
     yield docker_place
     for tag in loaded(docker_client, docker_place):
-        # Another test's container may run the same image: equal bots have equal images.
+        # Another test's container may be running the same image: equal bots have equal images.
         docker_client.images.remove(tag, force=True)

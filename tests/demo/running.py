@@ -1,4 +1,4 @@
-"""Starts commands in their own data directory, and finds what they leave behind."""
+"""Start commands in their own data directory, and find what they leave behind."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from tests.patience import WAIT_SECONDS
 
 
 def client_of(address: str, **headers: str) -> httpx2.Client:
-    """Return a client that keeps no connections: a server may close an idle one just as a request arrives."""
+    """Return a client without persistent connections: a server may close an idle one as a request arrives."""
     limits = httpx2.Limits(max_keepalive_connections=0)
     return httpx2.Client(base_url=address, headers=headers, timeout=WAIT_SECONDS, limits=limits)
 
@@ -40,7 +40,7 @@ class Place:
     Attributes:
         data: The data directory.
         sockets: The folder for sockets.
-        checkout: Folder of the program that :func:`started` starts.
+        checkout: The folder of the program that :func:`started` starts.
     """
 
     data: Path
@@ -48,10 +48,10 @@ class Place:
     checkout: Path = Path(__file__).parents[2]
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Return the variables for a command in this place.
+        """Return the environment variables for a command in this place.
 
         Unless ``more`` says otherwise, the command logs only warnings, since nobody reads the log before the
-        end. It also analyses no games, which would use all idle processor time.
+        end. Nor does it analyse games, which would use all idle processor time.
         """
         return {
             **os.environ,
@@ -73,7 +73,7 @@ class Place:
         return rows
 
     def games(self) -> dict[str, int]:
-        """Return how many rated games each bot has played; empty if there is no arena yet.
+        """Return how many rated games each bot has played. Without an arena, the result is empty.
 
         This is much quicker than the command, for tests that ask repeatedly.
         """
@@ -85,21 +85,21 @@ class Place:
 
     @property
     def install(self) -> str:
-        """The installation's id; empty if there is none yet."""
+        """The installation's id, or an empty string if it has none yet."""
         file = self.data / "install"
         return file.read_text().strip() if file.exists() else ""
 
 
 @contextmanager
 def started(place: Place, *arguments: str, **more: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a command of the arena, and kill it at the end if it still runs."""
+    """Start a command of the arena, and kill it at the end if it is still running."""
     with program(place, sys.executable, "-m", "arena", *arguments, **more) as process:
         yield process
 
 
 @contextmanager
 def program(place: Place, *words: str, **more: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a program in the checkout, and kill it at the end if it still runs."""
+    """Start a program in the checkout, and kill it at the end if it is still running."""
     with subprocess.Popen(  # noqa: S603 - our own command
         words,
         cwd=place.checkout,
@@ -117,7 +117,7 @@ def program(place: Place, *words: str, **more: str) -> Iterator[subprocess.Popen
 
 
 def children() -> set[int]:
-    """Return this process's children."""
+    """Return the ids of this process's children."""
     found: set[int] = set()
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):  # the thread has ended

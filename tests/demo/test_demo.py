@@ -1,4 +1,4 @@
-"""The demo from start to end, interrupted, killed, and started twice."""
+"""Tests of the demo: run to its end, interrupted, and with invalid settings."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from tests.soak import SOAK
 
 BOTS = {"expected", "greedy", "mcts", "random", "rollout", "spoiler"}
 SLOW = {"expected", "mcts", "rollout"}
-"""Bots that play only in `make soak`, since they think longer than all others together."""
+"""Bots that play only in `make soak`, since they think longer than all other bots together."""
 PROCESS = {"ARENA_SANDBOX": "process"}
 
 
@@ -33,7 +33,7 @@ def check_ratings(place: Place) -> None:
 @pytest.mark.docker
 @pytest.mark.timeout(1200)
 def test_all_sample_bots_play_in_containers(docker_place: Place) -> None:
-    """None has a fault, not even those that think long."""
+    """No bot has a fault, not even those that think long."""
     demo = docker_place.run("demo", "--once")
     assert demo.code == 0, demo.stderr
     board = docker_place.board()
@@ -42,9 +42,9 @@ def test_all_sample_bots_play_in_containers(docker_place: Place) -> None:
 
 
 def test_a_round_is_interrupted(place: Place) -> None:
-    """Ctrl-C ends it at any time, and nothing is left running.
+    """Ctrl-C during a match ends the demo, and leaves nothing running.
 
-    `make demo` starts it. Without an engine it warns that nothing is isolated.
+    Here, the demo is started by the script of `make demo`. It warns that plain processes isolate nothing.
     """
     with program(place, "scripts/demo", ONCE="1") as demo:
         wait_until(lambda: _has_sockets(place), "a match")
@@ -57,13 +57,13 @@ def test_a_round_is_interrupted(place: Place) -> None:
 
 
 def _has_sockets(place: Place) -> bool:
-    with suppress(FileNotFoundError):  # a match has ended; glob ignores that only from Python 3.12 on
+    with suppress(FileNotFoundError):  # a match has ended; before Python 3.12, glob fails then
         return any(place.sockets.glob("*/*"))
     return False
 
 
 def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
-    """After a round the leaderboard is printed and served, and more games follow. Ctrl-C stops everything.
+    """After a round, the leaderboard is printed, and more games follow. Ctrl-C stops everything.
 
     Every bot plays at every table size. A clear warning says that nothing is isolated.
     """
@@ -88,7 +88,7 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
     assert demo.returncode == 0, said
     assert "NOTHING IS ISOLATED" in said
     assert "nothing is left running" in said
-    # Sentences for people, although stderr is not a terminal.
+    # The output is for people, although stderr is not a terminal.
     round_, _, _ = said.partition("The site is at")
     assert {line.split()[0] for line in round_.splitlines()} == {"arena:"}, said
     assert all(re.search(rf"\b{bot}@1\b", printed) for bot in bots)
@@ -102,7 +102,7 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_a_taken_port_is_reported_before_anything_is_done(place: Place, host: str) -> None:
-    """Nobody waits a minute to learn that the site can't be served."""
+    """Otherwise people would learn only after a minute that the site can't be served."""
     with closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as taken:
         try:
             taken.bind((host, 0))
@@ -138,7 +138,7 @@ def test_unusable_settings_are_named(place: Place, variables: dict[str, str], wo
 
 
 def test_a_leaderboard_without_an_arena(place: Place) -> None:
-    """It says what to do, and creates nothing."""
+    """Without an arena, the command says what to do, and creates nothing."""
     board = place.run("leaderboard")
     assert board.code == 2
     assert "make demo" in board.stderr

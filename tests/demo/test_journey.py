@@ -1,4 +1,4 @@
-"""From "here is my container" to a rated bot: over HTTP and in a browser, with real containers."""
+"""Test of the way from a container to a rated bot: over HTTP and in a browser, with real containers."""
 
 import json
 import re
@@ -55,15 +55,15 @@ GOOD = {"image", "infolder", "onefile"} if SOAK else {"image"}
 
 
 def rated(author: Author) -> dict[str, int]:
-    """Return the bots that have played a rated game, with their active version."""
+    """Return the active versions of the bots that have played a rated game."""
     rows = author.get("/leaderboard", limit="500")["rows"]
     return {row["bot"]: row["version"] for row in rows if row["games"]}
 
 
 def rejection(author: Author, bot: str, done: Ended) -> None:
-    """Check that the command and the API report the cause of a rejection: the image has no start command.
+    """Check that the command and the API report that the image has no start command.
 
-    tests/submissions/test_journey.py tests every kind of cause. Here one must reach the author.
+    tests/submissions/test_journey.py tests every kind of cause. This test checks that one reaches the author.
     """
     assert done.code == 1, done
     [told] = author.get("/submissions", bot=bot)["submissions"]
@@ -78,10 +78,10 @@ def rejection(author: Author, bot: str, done: Ended) -> None:
 def test_from_a_container_to_a_rated_bot(
     arena: Place, place_with: With, image: str, tmp_path: Path, chromium_path: str
 ) -> None:
-    """An image gets onto the leaderboard, and everyone can watch its game. A rejected bot gets a reason.
+    """An image reaches the leaderboard, and everyone can watch its game. A rejected bot gets a reason.
 
-    At the same time, an author submits a bot with only a browser. In `make soak` a folder and a file get
-    onto the leaderboard too.
+    At the same time, an author submits a bot with only a browser. In `make soak`, a folder and a file reach
+    the leaderboard too.
     """
     folder = tmp_path / "bots"
     folder.mkdir()
@@ -96,7 +96,7 @@ def test_from_a_container_to_a_rated_bot(
         assert arena.run("admin", "ladder", "--pause").code == 0
         runs = {}
         for number, (bot, target) in enumerate(targets.items(), 1):
-            # The site receives one file of an author at a time, and an image takes long on a busy host.
+            # The site receives one file per author at a time, and an image takes long on a busy host.
             runs[bot] = pool.submit(ann.run_beside, "submit", target, "--name", bot)
             wait_until(partial(_has_sent, ann, number), f"{bot} at the site")
         added = _added(arena, tmp_path)
@@ -147,7 +147,7 @@ def _write_and_submit(page: Page) -> None:
 
 
 def _follow_to_the_leaderboard(page: Page) -> None:
-    """Follow the submission's page, which updates itself, to the game and the leaderboard."""
+    """Follow the self-updating page of the submission to the game, and then to the leaderboard."""
     first = page.get_by_role("link", name="Watch its first rated game")
     expect(first).to_be_visible(timeout=1000 * WAIT_SECONDS)
     first.click()
@@ -158,7 +158,7 @@ def _follow_to_the_leaderboard(page: Page) -> None:
 
 
 def _added(arena: Place, folder: Path) -> str:
-    """Add a bot from its source, as an operator does while the arena runs; return its image's id."""
+    """Add a bot from its source, as an operator does while the arena is running. Return the image's id."""
     file = folder / "added.py"
     file.write_text(programs.GOOD)
     words = ("admin", "add-bot", "added", str(file), "--author", "ben")
@@ -195,7 +195,7 @@ def _game_is_shown_to_all(address: str) -> None:
 
 
 def _logs_are_for_their_owner(owner: Author, other: Author) -> None:
-    """Check that the owner can read what a bot printed, and others get nothing."""
+    """Check that the owner can read what a bot printed, and that others can't."""
     [game] = owner.get("/games", bot="image", limit="1")["games"]
     told = json.loads(owner.run("logs", game["game"], "--json").stdout)
     assert [seat["bot"] for seat in told["seats"]].count("image") == 1

@@ -1,4 +1,4 @@
-"""A coordinator as a process: its health and metrics endpoints, and its log."""
+"""Tests of a coordinator as a process: its health and metrics endpoints, and its log."""
 
 import json
 import re
@@ -17,9 +17,9 @@ SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_AD
 
 
 def test_a_coordinator_reports_its_health(place_with: With) -> None:
-    """It is healthy from the start, and ready when it plays. Log lines are JSON with their match's id.
+    """It is healthy from the start, and ready once it plays. Log lines are JSON with their match's id.
 
-    A second arena in the same data directory says that another one is running, and does no harm.
+    A second arena in the same data directory reports that another one is running, and does no harm.
     """
     place = place_with("greedy", "random")
     with started(place, "coordinator", **SETTINGS) as arena:
@@ -29,14 +29,14 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
         with client_of(f"http://{lines[-1]['address']}") as client:
             wait_until(lambda: client.get("/healthz").text == "ok\n", "its health")
             wait_until(lambda: client.get("/readyz").status_code == 200, "that it plays")
-            # Read on, so that it never waits for a reader.
+            # Keep reading, so that the arena never waits for a reader.
             while sum(line["event"] == "match stored" for line in lines) < 2:
                 lines.append(_line(arena))
             wait_until(lambda: client.get("/healthz").status_code == 200, "its health")
             second = place.run("demo", "--once", **SETTINGS)
             assert second.code == 1
             assert "another arena is running" in second.stderr
-            # A match is counted after its line has been logged, and not in all metrics at the same time.
+            # A match is counted only after its line has been logged, and in each metric at a different time.
             wait_until(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of them")
             arena.send_signal(signal.SIGTERM)
         # Not communicate(), which would lose data that was read from the pipe but not yet returned as a line.
@@ -52,7 +52,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
 
 
 def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place) -> None:
-    """It starts no match, and says why."""
+    """The coordinator starts no match, and says why."""
     with started(place, "coordinator", **SETTINGS, ARENA_DISK_FLOOR_GIB="1e9") as arena:
         line = _line(arena)
         while line["event"] != "ops endpoint listening":
@@ -71,7 +71,7 @@ def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place)
 
 
 def _lacking(client: httpx2.Client, what: str) -> httpx2.Response | None:
-    """Return the response about readiness if only this is missing. A busy host may miss more for a moment."""
+    """Return the readiness response if only this is missing. On a busy host, more may be missing at times."""
     answer = client.get("/readyz")
     return answer if answer.json()["missing"].keys() == {what} else None
 
@@ -104,7 +104,7 @@ def _are_counted(values: dict[tuple[str, ...], float]) -> bool:
 
 
 def _check_lines(lines: list[dict[str, Any]]) -> None:
-    """Check the lines' common keys and matches' ids, and that every match that started has ended."""
+    """Check the lines' common keys and matches' ids, and that every started match has ended."""
     assert all(list(line)[:3] == ["timestamp", "level", "event"] for line in lines)
     about = [line for line in lines if re.match(r"match|lease|result|sandbox", line["event"])]
     assert all(re.fullmatch(r"[0-9a-f]{12}", line["match"]) and line["attempt"] == 1 for line in about)

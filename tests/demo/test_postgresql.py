@@ -1,4 +1,4 @@
-"""An arena that keeps all its data in PostgreSQL."""
+"""Test of an arena that keeps all its data in PostgreSQL."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ from tests.web.site import opened
 
 @pytest.mark.postgresql
 def test_coordinator_site_and_commands_share_one_database(place_with: With, postgresql_url: str) -> None:
-    """Games are played, and the site and commands show the same. There is no other database.
+    """Games are played, and the site and commands show the same data. No other database exists.
 
     Games of an earlier day are exported to files.
     """

@@ -1,4 +1,4 @@
-"""Files that an operator can't add as bots."""
+"""Test of files that an operator can't add as bots."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ ACCEPTED = {"ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES)}
 
 
 def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
-    """Each refusal gives a reason without a traceback, and nothing is added or stored."""
+    """The message has the reason and no traceback, and nothing is added or stored."""
     folder = tmp_path / "mybot"
     folder.mkdir()
     (folder / "Dockerfile").write_text("FROM scratch")

@@ -1,4 +1,4 @@
-"""``arena up`` and ``arena coordinator``: an arena with and without a site, until a signal."""
+"""Tests of ``arena up`` and ``arena coordinator``, an arena with and without a site, until a signal."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ PROCESS = {"ARENA_SANDBOX": "process"}
 
 
 def matches(place: Place, condition: str) -> int:
-    """Count matches; 0 if their table doesn't exist yet."""
+    """Return the number of matches, or 0 if their table doesn't exist yet."""
     with closing(sqlite3.connect(place.data / "arena.sqlite3", timeout=WAIT_SECONDS)) as database:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'match'").fetchone():
             return 0
@@ -25,7 +25,7 @@ def matches(place: Place, condition: str) -> int:
 
 
 def page(address: str) -> bytes:
-    """Return a page of the site, or nothing if it isn't served yet."""
+    """Return a page of the site, or nothing if the site isn't served yet."""
     with suppress(OSError), urllib.request.urlopen(address, timeout=60) as answer:  # noqa: S310 - our own site
         return bytes(answer.read())
     return b""
@@ -50,7 +50,7 @@ def command_of(process: int) -> bytes:
 
 
 def test_running_matches_are_finished_before_it_stops(place_with: With) -> None:
-    """After SIGTERM no match starts, and none that has started is aborted."""
+    """After SIGTERM, no match starts, and running ones are finished."""
     place = place_with("greedy", "random")
     port = free_port()
     with started(place, "up", **PROCESS, ARENA_PORT=str(port)) as arena:
@@ -66,7 +66,7 @@ def test_running_matches_are_finished_before_it_stops(place_with: With) -> None:
 
 
 def test_a_second_signal_does_not_wait(place_with: With) -> None:
-    """Running matches are aborted and requeued."""
+    """A second signal aborts and requeues running matches."""
     place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
         wait_until((place.data / "arena.sqlite3").exists, "the database")
@@ -80,7 +80,7 @@ def test_a_second_signal_does_not_wait(place_with: With) -> None:
 
 
 def test_without_its_site_it_stops(place_with: With) -> None:
-    """It only finishes running matches first. The exit code is 1."""
+    """If the site dies, the arena finishes running matches and stops with exit code 1."""
     place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
         wait_until((place.data / "arena.sqlite3").exists, "the database")

@@ -33,7 +33,7 @@ class Author:
     Attributes:
         name: The account's name.
         browser: A client that is logged in.
-        environment: The commands' environment on that computer, which has no arena, only a site's address.
+        environment: The environment of commands on that computer, which knows only a site, not an arena.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Author:
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def run_beside(self, *arguments: str) -> Ended:
-        """Run a command to its end; works in any thread."""
+        """Run a command to its end. Can be called from any thread."""
         done = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "arena", *arguments],
             env=self.environment,
@@ -80,7 +80,7 @@ def town(place: Place) -> Iterator[str]:
 
 
 def _knows_its_host(address: str) -> bool:
-    """Return whether the canary has finished; until then the site accepts no bots."""
+    """Return whether the canary has finished. Until then, the site accepts no bots."""
     status: dict[str, object] = httpx2.get(f"{address}/api/v1/status", timeout=WAIT_SECONDS).json()
     return bool(status["hosts"])
 

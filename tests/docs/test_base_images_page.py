@@ -1,4 +1,4 @@
-"""docs/base-images.md describes the contents of the images."""
+"""Tests that docs/base-images.md describes the contents of the images."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ const packages = ["@grpc/grpc-js", "protobufjs"].map((name) => `${name} ${versio
 
 
 def columns() -> Mapping[str, Mapping[str, str]]:
-    """Return the page's table: by column heading, the cells by row name."""
+    """Return the page's table as one dictionary per column, with the cells by row name."""
     (_, *heads), *lines = rows(PAGE)
     return {head: {name: cells[place] for name, *cells in lines} for place, head in enumerate(heads)}
 
@@ -43,7 +43,7 @@ def pins() -> Mapping[str, Mapping[str, str]]:
 
 
 def test_the_table_says_how_the_arena_treats_a_file() -> None:
-    """Suffixes, images, paths and commands are those of arena/protocol/languages.py."""
+    """Suffixes, images, paths and commands are those in arena/protocol/languages.py."""
     told = columns()
     assert list(told) == [language.title for language in LANGUAGES]
     for language in LANGUAGES:
@@ -55,7 +55,7 @@ def test_the_table_says_how_the_arena_treats_a_file() -> None:
 
 
 def test_the_table_names_the_locked_versions() -> None:
-    """The packages are also those of the lock files."""
+    """Packages and versions are those of the lock files."""
     for title, packages in pins().items():
         said = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
         assert columns()[title]["packages"] == said
@@ -76,7 +76,7 @@ def test_the_images_have_the_versions_of_the_table(
     fixture: str,
     program: list[str],
 ) -> None:
-    """A program in the image reports the versions of the interpreter and the packages."""
+    """A program in each image reports the versions of interpreter and packages."""
     image = request.getfixturevalue(fixture)
     column = columns()[title]
     output = docker_client.containers.run(image, program, network_mode="none", remove=True)
@@ -90,7 +90,7 @@ def test_the_images_have_the_versions_of_the_table(
 def test_the_bots_of_the_javascript_page_can_be_started(
     docker_client: docker.DockerClient, javascript_image: str, number: int
 ) -> None:
-    """Each bot loads and reports that it has no referee, as described on the page."""
+    """Each bot on the page loads, and reports that it has no referee, as the page says."""
     program = blocks(DOCS / "javascript.md", "javascript")[number]
     container = docker_client.containers.create(
         javascript_image, ["node", "--input-type=module", "--eval", program], network_mode="none"

@@ -1,10 +1,10 @@
-"""The texts about controls from which docs/canary.md is generated."""
+"""Test of the texts about controls from which docs/canary.md is generated."""
 
 from arena.protocol.controls import CONTROLS
 
 
 def test_names_can_be_typed_and_texts_are_sentences() -> None:
-    """Operators write the names into a setting."""
+    """Names can be typed into a setting, and texts are sentences."""
     for control in CONTROLS:
         assert control.name == control.name.lower()
         assert " " not in control.name

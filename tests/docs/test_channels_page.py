@@ -1,4 +1,4 @@
-"""docs/channels.md lists the attacks and the benchmark's channels."""
+"""Tests that docs/channels.md lists the attacks and the benchmark's channels."""
 
 import re
 from itertools import takewhile
@@ -14,7 +14,7 @@ MEASURED = ["channel", "bit/s", "cores shared", "cores apart", "reason"]
 
 
 def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -> None:
-    """The last column of the table of closed channels has the attacks' numbers."""
+    """The attacks' numbers are in the last column of the table of closed channels."""
     below = TABLE[TABLE.index(HEADS) + 1 :]
     lines = takewhile(lambda row: len(row) == len(HEADS), below)
     named = {int(number) for row in lines for number in re.findall(r"\d+", row[-1])}
@@ -23,7 +23,7 @@ def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -
 
 
 def test_every_channel_that_is_measured_has_its_figures() -> None:
-    """The page has the names and speeds that the benchmark prints, and both shares of wrong bits."""
+    """The page has the benchmark's names and speeds, and both shares of wrong bits."""
     found = {row[0]: row[1:4] for row in TABLE if len(row) == len(MEASURED)}
     for channel in CHANNELS:
         speed, *wrong = found[channel.title]

@@ -1,4 +1,4 @@
-"""No public class name is defined twice, so that a name found by grep means one thing."""
+"""Test that no public class name is defined twice, so that grep finds one meaning."""
 
 import ast
 from collections import defaultdict
@@ -8,7 +8,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def test_each_public_class_name_is_defined_once() -> None:
-    """The test covers the packages ``arena`` and ``web``."""
+    """In ``arena`` and ``web``, no two public classes have the same name."""
     modules = defaultdict(list)
     for package in ("arena", "web"):
         for path in (REPOSITORY / package).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""The commands in the documents exist, and the help of all commands is readable."""
+"""Tests that the commands in the documents exist, and that all commands' help is readable."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ from tests.docs.documents import DOCUMENTS, ROOT, code_lines, name
 
 
 def commands(document: Path) -> list[list[str]]:
-    """Return the words after ``arena`` in every ``arena`` command line."""
+    """Return the words after ``arena`` of every ``arena`` command line."""
     found = []
     for line in code_lines(document):
         words = shlex.split(line, comments=True) if re.match(r"^(\.venv/bin/)?arena [a-z]", line) else []
@@ -26,7 +26,7 @@ def commands(document: Path) -> list[list[str]]:
 
 
 def resolve(words: list[str]) -> tuple[str, Any]:
-    """Return the full name and the command that these words call. The remaining words are its arguments."""
+    """Return the full name and the command that these words call. Remaining words are its arguments."""
     command: Any = typer.main.get_command(app)
     path = ["arena"]
     context = click.Context(command, info_name="arena")
@@ -52,7 +52,7 @@ def test_every_command_exists_with_its_options(document: Path) -> None:
 
 @pytest.mark.parametrize("command", [command for command, _ in every_command(typer.main.get_command(app))])
 def test_help_is_in_plain_words(command: str) -> None:
-    """An option's value has a name or a list of choices, not a Python type. Ranges are given in words."""
+    """Option values have a name or a list of choices, not a Python type. Ranges are in words."""
     done = CliRunner().invoke(app, [*command.split(), "--help"], terminal_width=500)
     assert done.exit_code == 0
     assert "  --help  " in done.stdout
@@ -64,7 +64,7 @@ def test_help_is_in_plain_words(command: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_target_of_make_exists(document: Path) -> None:
-    """Each ``make …`` names targets of the Makefile."""
+    """Each ``make …`` in the documents names targets of the Makefile."""
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for line in code_lines(document):
         if match := re.match(r"^(?:[A-Z]+=\S+ )*make ([a-z]+)", line):

@@ -1,4 +1,4 @@
-"""docs/dependencies.md gives a reason for each dependency."""
+"""Tests that docs/dependencies.md gives a reason for each dependency."""
 
 import json
 import re
@@ -17,7 +17,7 @@ SYSTEM = {
 
 
 def declared() -> set[str]:
-    """Return the names in pyproject.toml, package.json and the base images' lists."""
+    """Return the packages declared in pyproject.toml, package.json and the base images' lists."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups = project["dependency-groups"].values()
     extras = project["project"]["optional-dependencies"].values()
@@ -34,7 +34,7 @@ def declared() -> set[str]:
 
 
 def documented() -> dict[str, str]:
-    """Return the reason for each package in the tables."""
+    """Return the reason for each package in the page's tables."""
     reasons: dict[str, str] = {}
     for cells in rows(DOCS / "dependencies.md"):
         if cells[0] not in {"package", "program"} | SYSTEM:
@@ -43,10 +43,10 @@ def documented() -> dict[str, str]:
 
 
 def test_every_dependency_is_documented_and_nothing_else() -> None:
-    """The tables and the declarations name the same packages."""
+    """The tables and the declarations have the same packages."""
     assert documented().keys() == declared()
 
 
 def test_every_dependency_has_a_reason() -> None:
-    """No cell is left empty."""
+    """No cell with a reason is empty."""
     assert all(documented().values())

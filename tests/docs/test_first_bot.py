@@ -1,4 +1,4 @@
-"""The tutorial's commands and programs have the results that it describes."""
+"""Tests that the tutorial's commands and programs have the results that it describes."""
 
 import re
 import runpy
@@ -25,7 +25,7 @@ def write_bot(folder: Path, page: Path) -> Path:
 
 
 def run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run a command line of the tutorial with the programs of this Python installation."""
+    """Run a command line of the tutorial, using this Python installation's programs."""
     program, *arguments = shlex.split(command)
     return subprocess.run(  # noqa: S603 - a line from our documentation
         [Path(sys.executable).parent / Path(program).name, *arguments],
@@ -57,7 +57,7 @@ def standings(text: str) -> list[list[str]]:
 
 
 def test_the_games_end_as_the_tutorial_says(tmp_path: Path) -> None:
-    """The wins, places, points and faults are those of the page."""
+    """The page has the actual wins, places, points and faults."""
     write_bot(tmp_path, TUTORIAL)
     played = run(command(TUTORIAL, ".venv/bin/arena play"), tmp_path)
     assert played.returncode == 0, played.stderr
@@ -67,7 +67,7 @@ def test_the_games_end_as_the_tutorial_says(tmp_path: Path) -> None:
 
 
 def test_a_bot_that_is_started_by_hand_explains_itself(tmp_path: Path) -> None:
-    """The bot prints the text that step 3 shows."""
+    """A bot started by hand prints the text in step 3."""
     write_bot(tmp_path, TUTORIAL)
     ended = run(command(TUTORIAL, ".venv/bin/python mybot/bot.py"), tmp_path)
     assert ended.returncode == 2
@@ -77,13 +77,13 @@ def test_a_bot_that_is_started_by_hand_explains_itself(tmp_path: Path) -> None:
 
 
 def test_the_dockerfile_is_that_of_the_sample_bots() -> None:
-    """Other tests build the sample bots, so this Dockerfile works too."""
+    """The page's Dockerfile works, since it is the sample bots', which other tests build."""
     assert blocks(TUTORIAL, "dockerfile") == [(ROOT / "bots" / "greedy" / "Dockerfile").read_text()]
 
 
 @pytest.mark.parametrize("page", [TUTORIAL, ROOT / "bots" / "README.md"], ids=["tutorial", "bots"])
 def test_every_sample_bot_is_listed(page: Path) -> None:
-    """Each bot with a README is linked."""
+    """The page has links to all bots with a README."""
     for readme in ROOT.glob("bots/*/README.md"):
         if (readme.parent / "bot.py").exists():
             assert f"{readme.parent.name}/README.md" in page.read_text()

@@ -1,4 +1,4 @@
-"""docs/intake.md agrees with the intake's code."""
+"""Tests that docs/intake.md agrees with the intake's code."""
 
 import re
 
@@ -15,7 +15,7 @@ LIMITS = msgspec.structs.asdict(DEFAULT_LIMITS)
 
 
 def test_every_limit_is_on_the_page() -> None:
-    """The table of limits has exactly the fields of the limits, with their values."""
+    """The table has exactly the limits in the code, with their values."""
     found = {}
     for row in rows(PAGE):
         if len(row) == 3 and row[2].strip("`") in LIMITS:
@@ -25,12 +25,12 @@ def test_every_limit_is_on_the_page() -> None:
 
 
 def test_the_readers_user_is_on_the_page() -> None:
-    """Operators can look up the user that reads archives."""
+    """The page has the user that reads archives, so that operators can look it up."""
     assert f"user {INTAKE_UID}" in PAGE.read_text()
 
 
 def test_the_number_of_attacks_is_not_overstated() -> None:
-    """The page says that there are more than this number of hostile archives."""
+    """There are more hostile archives than the number that the page gives."""
     stated = re.search(r"more than (\d+) hostile archives", PAGE.read_text())
     assert stated is not None
     assert len(ATTACKS) >= int(stated[1])

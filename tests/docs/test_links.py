@@ -1,4 +1,4 @@
-"""Links and paths in the documents have targets."""
+"""Tests that links and paths in the documents have targets."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,13 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def anchors(document: Path) -> set[str]:
-    """Return the anchors of a document's headings on common code hosting sites."""
+    """Return the anchors that common code hosting sites give a document's headings."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings(document)}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
-    """A link to a page of this repository names an existing file, and an anchor names one of its headings."""
+    """The file of a link within the repository exists, and so does the heading of its anchor."""
     for link in LINK.findall(document.read_text()):
         if "://" in link:
             continue
@@ -29,7 +29,7 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_path_between_backticks_exists(document: Path) -> None:
-    """The test covers paths in the repository."""
+    """Every path in the repository that is between backticks exists."""
     tops = {path.name for path in ROOT.iterdir() if path.is_dir()} - {
         "build",
         "data",
@@ -38,13 +38,13 @@ def test_every_path_between_backticks_exists(document: Path) -> None:
     }
     for text in code_lines(document):
         top, slash, rest = text.partition("/")
-        # bots/mybot is the reader's folder, and kaiten/… are images.
+        # bots/mybot is the reader's own folder, and kaiten/… are images.
         if slash and top in tops and re.fullmatch(r"[\w./-]+", rest) and rest != "mybot":
             assert (ROOT / text).exists(), f"{text} is not there"
 
 
 def test_every_page_of_docs_is_linked_from_the_readme() -> None:
-    """The README is the table of contents."""
+    """The README serves as the table of contents."""
     linked = set(LINK.findall((ROOT / "README.md").read_text()))
     assert {name(page) for page in DOCUMENTS if page.parent == ROOT / "docs"} <= {
         link.partition("#")[0] for link in linked

@@ -1,4 +1,4 @@
-"""The metrics from which docs/monitoring.md is generated, and the page's examples."""
+"""Tests of the metrics from which docs/monitoring.md is generated, and of the page's examples."""
 
 import re
 import time
@@ -25,7 +25,7 @@ PAGE = DOCS / "monitoring.md"
 
 
 def registries() -> Iterator[CollectorRegistry]:
-    """Yield the registries of a coordinator, a worker and a site, with a value in each labelled metric."""
+    """Yield the registries of a coordinator, a worker and a site. Each labelled metric has a value."""
     coordinator = new_registry()
     MatchMetrics(coordinator, time.monotonic, time.time)
     DeliveryMetrics(coordinator)
@@ -59,7 +59,7 @@ def labels(family: Metric) -> set[str]:
 
 
 def test_names_follow_the_conventions_of_prometheus() -> None:
-    """Names have lower-case letters, base units and no suffix of the format. All have a description."""
+    """Names have lower-case letters, base units and no format suffixes. Each metric has a description."""
     for name, family in exported().items():
         assert re.fullmatch(r"(kaiten|process)_[a-z]+(_[a-z]+)*", name)
         assert not re.search(r"_(ms|millis|minutes|kib|mib|gib|percent|count|sum|bucket|total)$", name)
@@ -69,7 +69,7 @@ def test_names_follow_the_conventions_of_prometheus() -> None:
 
 
 def test_the_examples_use_existing_metrics() -> None:
-    """Each metric in a rule is exported with the rule's labels and values."""
+    """Each metric in an example is exported with the example's labels and values."""
     scraped, rules = blocks(PAGE, "yaml")
     assert scraped.count("targets:") == 2
     found = exported()

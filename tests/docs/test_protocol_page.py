@@ -1,4 +1,4 @@
-"""docs/protocol.md agrees with the protocol and with the referee's messages."""
+"""Tests that docs/protocol.md agrees with the protocol and with the referee's messages."""
 
 from google.protobuf import text_format
 
@@ -15,7 +15,7 @@ PAGE = DOCS / "protocol.md"
 
 
 def test_the_first_turn_has_the_referees_messages() -> None:
-    """A match accepts the page's two messages from the bot and sends the other two."""
+    """A match accepts the page's two messages from the bot and sends the two others."""
     hello, begin, move, after = blocks(PAGE, "textproto")
     greeting = text_format.Parse(hello, pb.BotMessage())
     answer = text_format.Parse(move, pb.BotMessage())
@@ -36,7 +36,7 @@ def test_the_first_turn_has_the_referees_messages() -> None:
 
 
 def test_limits_are_those_of_the_code() -> None:
-    """The table has their numbers."""
+    """The page's table has the code's limits."""
     table = {row[0]: row[1] for row in rows(PAGE) if row[0]}
     options = dict(grpc_player._OPTIONS)  # noqa: SLF001 - the page has these numbers
     assert table["message from a bot"] == f"{frames.MAX_MESSAGE_BYTES // 1024} KiB"
@@ -47,7 +47,7 @@ def test_limits_are_those_of_the_code() -> None:
 
 
 def test_every_kind_of_message_is_mentioned() -> None:
-    """The page introduces each kind before the reader opens the proto file."""
+    """The page introduces each kind of message in the proto file."""
     text = PAGE.read_text()
     events = {field.message_type.name for field in pb.Event.DESCRIPTOR.fields if field.message_type}
     spelled = {
@@ -61,7 +61,7 @@ def test_every_kind_of_message_is_mentioned() -> None:
 
 
 def test_allowances_are_those_of_the_code() -> None:
-    """The columns are the initial allowance and the additions per message and per request."""
+    """The columns are the initial allowance, and what each message and each request add."""
     table = {row[0]: row[1:] for row in rows(PAGE) if len(row) == 4}
 
     def cells(limit: frames.Limit) -> list[str]:

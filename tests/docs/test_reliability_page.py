@@ -1,4 +1,4 @@
-"""docs/reliability.md backs its promises with scenarios of the fault suite."""
+"""Test that docs/reliability.md backs its promises with scenarios of the fault suite."""
 
 import re
 from itertools import takewhile
@@ -11,7 +11,7 @@ ROWS = rows(PAGE)
 
 
 def test_every_promise_names_the_scenarios_that_back_it() -> None:
-    """The scenarios exist."""
+    """Every promise names scenarios that exist."""
     names = {scenario.name for scenario in SCENARIOS}
     first_table = takewhile(lambda row: row[0] != "who", ROWS)
     promises = [row for row in first_table if row[0] != "guarantee"]

@@ -1,4 +1,4 @@
-"""docs/replay.md shows a real game and describes all fields of the format."""
+"""Tests that docs/replay.md shows a real game and describes all fields of the format."""
 
 import dataclasses
 import json
@@ -26,7 +26,7 @@ PAGE = DOCS / "replay.md"
 
 @pytest.fixture(scope="module")
 def game() -> dict[str, Any]:
-    """Return the game of the page's command."""
+    """Return the game that the page's command gives."""
     bots = ("greedy", "random")
     players = [
         SimulatedPlayer(seat=Seat(bot=bot, version=1, author="house"), factory=load(samples() / bot))
@@ -38,7 +38,7 @@ def game() -> dict[str, Any]:
 
 
 def is_part(shown: object, whole: object) -> bool:
-    """Return True if ``whole`` has every key shown, and its lists start with the entries shown."""
+    """Return whether ``whole`` has every key of ``part``, and its lists begin with the same entries."""
     if isinstance(shown, dict) and isinstance(whole, dict):
         return all(key in whole and is_part(value, whole[key]) for key, value in shown.items())
     if isinstance(shown, list) and isinstance(whole, list):
@@ -47,7 +47,7 @@ def is_part(shown: object, whole: object) -> bool:
 
 
 def test_the_examples_are_parts_of_the_game(game: dict[str, Any]) -> None:
-    """Together they have every top-level key."""
+    """Together, the examples have every top-level key."""
     shown = [json.loads(block) for block in blocks(PAGE, "json")]
     for part in shown:
         assert is_part(part, game)
@@ -55,7 +55,7 @@ def test_the_examples_are_parts_of_the_game(game: dict[str, Any]) -> None:
 
 
 def test_every_field_is_described() -> None:
-    """Each field of the format is named between backticks or shown in an example."""
+    """Each field of the format is named between backticks, or shown in an example."""
     text = PAGE.read_text()
     listed = [*dataclasses.fields(PublicReplay), *dataclasses.fields(ReplayTurn)]
     shown = [*dataclasses.fields(ReplayRound), *dataclasses.fields(ReplayPuddings)]
@@ -64,6 +64,6 @@ def test_every_field_is_described() -> None:
 
 
 def test_the_difference_on_the_page_is_that_of_verify(game: dict[str, Any]) -> None:
-    """The page shows the error for a changed total."""
+    """The page shows the actual message for a changed total."""
     spoilt = game | {"totals": [50, game["totals"][1]]}
     assert f"game simulate-1-0: {verify(parse(json.dumps(spoilt)))}" in PAGE.read_text()

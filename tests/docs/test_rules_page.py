@@ -1,4 +1,4 @@
-"""docs/rules.md and docs/arena-rules.md agree with the code."""
+"""Tests that docs/rules.md and docs/arena-rules.md agree with the code."""
 
 import ast
 import re
@@ -15,20 +15,20 @@ RULES, ARENA = DOCS / "rules.md", DOCS / "arena-rules.md"
 
 
 def test_the_deck_is_that_of_the_code() -> None:
-    """The numbers, names, counts and colours agree."""
+    """Numbers, names, counts and colours agree."""
     table = [tuple(row[:4]) for row in rows(RULES) if row[0].isdigit()]
     assert table == [(str(card.value), card.label, str(DECK_COUNTS[card]), COLOURS[card]) for card in Card]
 
 
 def test_hand_sizes_are_those_of_the_code() -> None:
-    """The table has columns for 2 to 5 players and for two with a dummy."""
+    """The table has columns for two to five players, and for two with a dummy."""
     sizes = next(row for row in rows(RULES) if row[0].startswith("cards in a hand"))[1:]
     games = [*(Rules(players=players) for players in range(2, 6)), Rules(players=2, dummy=True)]
     assert sizes == [str(rules.hand_size) for rules in games]
 
 
 def test_sections_that_errors_name_exist() -> None:
-    """The error for an illegal move names a section of the rules, which may be followed by a variant."""
+    """The error for an illegal move names an existing section of the rules, or a variant's."""
     tree = ast.parse((ROOT / "arena" / "rules" / "state.py").read_text())
     named = {
         call.args[0].value
@@ -42,7 +42,7 @@ def test_sections_that_errors_name_exist() -> None:
 
 
 def test_sections_that_the_code_refers_to_exist() -> None:
-    """If a module's docstring gives a section of a page as its source, the section exists."""
+    """Sections that modules' docstrings name as their source exist."""
     found = 0
     for file in [*ROOT.glob("arena/**/*.py"), *ROOT.glob("web/**/*.py")]:
         doc = " ".join((ast.get_docstring(ast.parse(file.read_text())) or "").split())
@@ -56,13 +56,13 @@ def test_sections_that_the_code_refers_to_exist() -> None:
 
 
 def test_every_fault_has_a_row() -> None:
-    """The table of faults has all kinds in the order of the code."""
+    """The table of faults has all kinds, in the order of the code."""
     listed = [row[0].strip("`") for row in rows(ARENA) if row[0].startswith("`")]
     assert listed == [fault.value for fault in Fault]
 
 
 def test_the_clock_and_the_deals_are_those_of_the_code() -> None:
-    """The page has the default times, the share of a core and the number of deals."""
+    """The page has the default times, share of a core and number of deals."""
     clock = Clock()
     times = [row[1] for row in rows(ARENA) if row[1:] and row[1].endswith(" s")]
     assert times == [f"{ms // 1000} s" for ms in (clock.start_millis, clock.move_millis, clock.bank_millis)]
@@ -82,6 +82,6 @@ def test_the_sandbox_page_has_the_limits_of_the_code() -> None:
 
 
 def test_pages_use_no_typographic_dashes() -> None:
-    """The documents don't join sentences with dashes."""
+    """No document uses typographic dashes."""
     for page in [*DOCS.glob("*.md"), *ROOT.glob("*.md")]:
         assert "\N{EM DASH}" not in Path(page).read_text(), page

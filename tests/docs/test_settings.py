@@ -1,4 +1,4 @@
-"""docs/settings.md lists all settings."""
+"""Tests that docs/settings.md lists all settings."""
 
 from arena.platform.environment import OTHER_VARIABLES
 from arena.platform.settings import Settings
@@ -14,7 +14,7 @@ def test_every_setting_is_listed_and_nothing_else() -> None:
 
 
 def test_variables_of_make_are_used_by_the_scripts() -> None:
-    """SANDBOX and ONCE have an effect."""
+    """The scripts use SANDBOX and ONCE."""
     script = (ROOT / "scripts" / "demo").read_text()
     assert "${SANDBOX:-}" in script
     assert "${ONCE:+" in script

@@ -1,4 +1,4 @@
-"""docs/submitting.md agrees with the code."""
+"""Tests that docs/submitting.md agrees with the code."""
 
 from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.ladder.qualification import GAMES, table
@@ -21,14 +21,14 @@ def test_every_stage_and_every_cause_is_explained() -> None:
 
 
 def test_the_table_of_games_is_that_of_the_code() -> None:
-    """The number of games, and each game's table size and seat, agree."""
+    """The number of games, and each game's table size and seat, agree with the code."""
     seats = {"the first": 0, "the middle one": 1, "the last": 4}
     told = [(int(ROWS[str(game)][0]), seats[ROWS[str(game)][1]]) for game in range(1, GAMES + 1)]
     assert told == [table(game, 4) for game in range(GAMES)]
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    """The test covers limits that are constants in the code, not settings."""
+    """The page has the limits that are constants in the code, not settings."""
     (archive,) = ROWS["an image archive"]
     assert archive.startswith(f"{DEFAULT_LIMITS.archive_bytes >> 20} MiB;")
     assert archive.endswith(f"{DEFAULT_LIMITS.layers} layers")
@@ -49,7 +49,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 
 
 def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
-    """The test covers the limits of the sandbox, the clock and the channel."""
+    """The page has the limits of the sandbox, the clock and the channel."""
     limits, clock = Limits(), Clock()
     assert ROWS["memory (including files in `/tmp`)"] == [f"{limits.memory_mib} MiB, no swap"]
     assert ROWS["processor"] == [f"{limits.cpus} of a core"]

@@ -1,4 +1,4 @@
-"""docs/viewer.md agrees with the viewer's code."""
+"""Tests that docs/viewer.md agrees with the viewer's code."""
 
 import re
 
@@ -18,7 +18,7 @@ POLLING = ROOT / "web" / "static" / "polling.js"
 
 
 def test_every_step_and_every_view_is_explained() -> None:
-    """The page has their address parameters, except for the default step."""
+    """The page explains all address parameters for steps and views, except the default step."""
     text = PAGE.read_text()
     assert all(f"`step={stage}`" in text for stage in FilmStage if stage is not FilmStage.PICK)
     assert {"`view=all`", "`view=seat:2`", "`view=infer:2`"} <= set(re.findall(r"`view=[\w:]+`", text))
@@ -26,7 +26,7 @@ def test_every_step_and_every_view_is_explained() -> None:
 
 
 def test_the_keys_are_those_of_the_script() -> None:
-    """The list that ? shows has the keys for which the script has actions."""
+    """The list of keys that ? shows has exactly those for which the script has actions."""
     listed = re.findall(r"<kbd>(.+?)</kbd>", KEYS.read_text())
     actions = re.search(r"const ACTIONS = \{\n(.*?)\n\};", SCRIPT.read_text(), re.DOTALL)
     assert actions is not None
@@ -37,7 +37,7 @@ def test_the_keys_are_those_of_the_script() -> None:
 
 
 def test_numbers_and_formats_are_those_of_the_code() -> None:
-    """The numbers are the points of an event, the picture's size and the update intervals."""
+    """The page has the points of an event, the picture's size and the update intervals."""
     text = PAGE.read_text()
     assert f"a seat gained at least {MANY_POINTS} points" in " ".join(text.split())
     assert f"{SIZE[0]} by {SIZE[1]}" in text

@@ -1,4 +1,4 @@
-"""Games in NumPy agree with the rules."""
+"""Tests that games in NumPy agree with the rules."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def drawn(mask: Mask, rng: np.random.Generator) -> Whole:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_games_follow_the_rules(rules: Rules) -> None:
-    """Observations, legal actions and asked seats agree in every turn; points and places agree at the end."""
+    """Observations, legal actions and asked seats agree in every turn, points and places at the end."""
     rng = np.random.default_rng(7)
     decks = shuffled(rules, _GAMES, rng)
     batch = Batch(rules, decks)
@@ -54,7 +54,7 @@ def _applied(state: State, actions: Whole) -> State:
 
 
 def test_actions_and_moves_correspond() -> None:
-    """Each number is a different move, which has that number as its action."""
+    """Each action number gives a different move, which is converted back to the same number."""
     moves = [move_of(action) for action in range(13 * 14 * 14)]
     assert [action_of(move) for move in moves] == list(range(len(moves)))
     with pytest.raises(ValueError, match="2548 is not an action"):
@@ -63,7 +63,7 @@ def test_actions_and_moves_correspond() -> None:
 
 @pytest.mark.parametrize("rules", [Rules(players=3), Rules(players=2, dummy=True)], ids=str)
 def test_an_illegal_action_is_refused_and_changes_nothing(rules: Rules) -> None:
-    """Only the actions in the mask are accepted."""
+    """Only actions in the mask are accepted."""
     rng = np.random.default_rng(3)
     batch = Batch(rules, shuffled(rules, 1, rng))
     # Play some turns first, so that chopsticks may be on a table.
@@ -86,7 +86,7 @@ def test_an_illegal_action_is_refused_and_changes_nothing(rules: Rules) -> None:
 
 
 def test_a_finished_batch_refuses_steps() -> None:
-    """Rewards are available only at the end."""
+    """No steps are accepted after the end, and there are no rewards before it."""
     rules, rng = Rules(players=2), np.random.default_rng(1)
     batch = Batch(rules, shuffled(rules, 5, rng))
     with pytest.raises(ValueError, match="not over"):

@@ -1,4 +1,4 @@
-"""The environments work with PettingZoo and Gymnasium and follow the rules."""
+"""Tests that the environments work with PettingZoo and Gymnasium and follow the rules."""
 
 import random
 import warnings
@@ -24,16 +24,16 @@ _RULES = [
 
 @pytest.mark.parametrize("rules", _RULES, ids=str)
 def test_pettingzoos_own_tests_pass(rules: Rules) -> None:
-    """PettingZoo has tests for both kinds of environments."""
+    """PettingZoo's tests of both kinds of environments pass."""
     parallel_api_test(parallel_env(rules), num_cycles=60)
     with warnings.catch_warnings():
-        # The warnings are advice about the names of environments with raw observations.
+        # The warnings are advice on naming environments with raw observations.
         warnings.simplefilter("ignore")
         api_test(env(rules), num_cycles=120)
 
 
 def test_a_seed_gives_the_same_games() -> None:
-    """The first game and the next one are the same in both environments, but differ from each other."""
+    """Two environments with the same seed play the same first and second game, which differ."""
     one, other = parallel_env(_RULES[1]), parallel_env(_RULES[1])
     games = []
     for seed in (8, None):
@@ -98,7 +98,7 @@ def _play(game: AgainstBots, choose: Callable[[Any], int]) -> tuple[list[bytes],
 def test_a_learner_plays_against_house_bots(rules: Rules) -> None:
     """Gymnasium's checker reports nothing. The same seed and actions give the same game.
 
-    That is so even if the opponents use chance. The caller's own chance is left alone.
+    This holds even if opponents play at random. The caller's own random state is unchanged.
     """
 
     def first_legal(seen: Any) -> int:  # noqa: ANN401 - as in Gymnasium
@@ -117,7 +117,7 @@ def test_a_learner_plays_against_house_bots(rules: Rules) -> None:
 
 
 def test_opponents_may_be_functions_and_files(tmp_path: Path) -> None:
-    """Other values are refused with a suggestion."""
+    """Errors about other opponents say what is wrong, and suggest similar names."""
 
     def first(view: View) -> Choice:
         return view.legal_moves()[0]
@@ -138,7 +138,7 @@ def test_opponents_may_be_functions_and_files(tmp_path: Path) -> None:
 
 
 def test_an_illegal_action_does_not_reach_the_opponents() -> None:
-    """A class has seen only legal turns. An opponent's illegal move is not reported as the learner's."""
+    """Opponents see only legal turns. An opponent's illegal move isn't reported as the learner's."""
     asked: list[View] = []
 
     class Remembering:

@@ -1,4 +1,4 @@
-"""The example learns and writes a bot."""
+"""Tests that the example learns and writes a bot."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ def example() -> ModuleType:
 
 
 def test_training_makes_it_stronger(example: ModuleType) -> None:
-    """With a fixed seed, it beats its opponent more often after three training batches than before."""
+    """With a fixed seed, three training batches make the network beat its opponent more often."""
     rules, rng = Rules(players=2), np.random.default_rng(2)
     network = example.Network(size_of(rules), action_count(rules), rng)
     before, _ = example.share_beaten(network, "greedy", 60)
@@ -42,7 +42,7 @@ def test_training_makes_it_stronger(example: ModuleType) -> None:
 
 
 def test_it_writes_a_bot(tmp_path: Path) -> None:
-    """The bot plays a game by the rules in both seats. No other bot is overwritten."""
+    """The bot plays by the rules in both seats. Existing bots aren't overwritten."""
 
     def learn() -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, str(_EXAMPLE), "--minutes", "0", "--games", "2"]

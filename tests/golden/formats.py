@@ -1,6 +1,6 @@
 """Write the numbers and shapes of stored formats: ``python -m tests.golden.formats``.
 
-Other versions of the program, other workers and later restores rely on a format's number. If a format's shape
+Other versions of the program, workers and later restores rely on a format's number. If a format's shape
 changes, its number must change too. Otherwise this program refuses to write the new shape.
 """
 
@@ -35,7 +35,7 @@ class StoredFormat:
 
     Attributes:
         number: The format's number or name, which is stored with the data.
-        where: The constant with the number.
+        where: The name of the constant with the number.
         shape: All that a reader must know about the data, as JSON.
     """
 
@@ -78,7 +78,7 @@ def today() -> dict[str, StoredFormat]:
 
 
 def _tables() -> dict[str, Any]:
-    """Return the statements that create the tables, by database."""
+    """Return the statements that create the tables, by kind of database."""
     statements = [
         CreateTable(table) if part is None else CreateIndex(part)
         for table in Base.metadata.sorted_tables

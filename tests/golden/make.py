@@ -1,6 +1,6 @@
 """Write the golden games and conversations: ``python -m tests.golden.make``.
 
-Run this only if the rules or the format were wrong. The difference from the previous files must be reviewed.
+Run this only if the rules or the format were wrong. The differences from the previous files must be reviewed.
 """
 
 import json
@@ -46,7 +46,7 @@ def golden(rules: Rules) -> bytes:
 
 
 def conversations() -> Iterator[tuple[str, str]]:
-    """Yield the name and text of a conversation for each combination: a match of one game, with one bot."""
+    """Yield the name and text of a one-game match with one bot for each combination."""
     names = {rules: name for name, rules in VARIANTS.items()}
     for game in conformance_games():
         yield names[game.rules], "".join(_line(*each) for each in _messages(game))

@@ -1,4 +1,4 @@
-"""Golden games and conversations can be reproduced exactly and agree with the rules."""
+"""Tests that golden games and conversations can be reproduced exactly and agree with the rules."""
 
 import json
 
@@ -11,24 +11,24 @@ from .make import CONVERSATIONS, HERE, VARIANTS, conversations, golden
 
 
 def test_there_is_a_file_for_every_combination() -> None:
-    """There are twenty combinations of players and variants, and no other files."""
+    """There are exactly twenty files, one for each combination of players and variants."""
     assert {path.stem for path in HERE.glob("*.jsonl")} == set(VARIANTS)
     assert len(VARIANTS) == 20
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_same_command_gives_the_same_bytes(name: str) -> None:
-    """Any change of decks, dice, rules or format changes the bytes."""
+    """Any change to decks, dice, rules or the format changes the bytes."""
     assert golden(VARIANTS[name]).decode() == (HERE / f"{name}.jsonl").read_text()
 
 
 def test_the_referee_still_sends_the_messages_of_the_golden_conversations() -> None:
-    """The test covers all twenty combinations, and checks that there are no other files."""
+    """All twenty combinations are tested, and there are no other files."""
     assert dict(conversations()) == {path.stem: path.read_text() for path in CONVERSATIONS.iterdir()}
 
 
 def test_a_golden_conversation_answers_each_request_in_turn() -> None:
-    """Each answer has the nonce and cards of the hand. A conversation runs from Hello to MatchEnd."""
+    """Answers have the nonce and cards of the hand. Conversations run from Hello to MatchEnd."""
     decisions = 0
     for path in CONVERSATIONS.iterdir():
         hello, *rest = [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,1 +1,1 @@
-"""Tests of games on an author's machine."""
+"""Tests of games on an author's own machine."""

@@ -1,4 +1,4 @@
-"""Tests of putting the decisions of recorded games to programs."""
+"""Tests of putting decisions from recorded games to programs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ SEED = f"{7:032x}"
 
 
 def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
-    """Return a game of first legal moves, with one seat's views."""
+    """Return a game in which all seats play their first legal moves, and the views of one seat."""
     state: State = new_game(rules, shuffled_deck(rules, bytes.fromhex(SEED)))
     seen: list[View] = []
     steps: list[tuple[Move | None, ...]] = []
@@ -36,13 +36,13 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
 
 
 def ask(bot: HomeBot, *games: GameToAsk, clock: Clock = PATIENT_CLOCK) -> tuple[list[Reply], ProgramRun]:
-    """Put the decisions of these games to a bot."""
+    """Put the decisions of these games to a bot, and return its replies."""
     replies: list[Reply] = []
     return replies, ask_program(bot, games, replies.append, clock)
 
 
 def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> None:
-    """The games have different variants. The views follow the recorded moves, whatever the bot answers."""
+    """The views follow the recorded moves, not the bot's answers. The games have different variants."""
     one, seen_one = recorded(Rules(players=3, soy_sauce=True), 2)
     two, seen_two = recorded(Rules(players=2, dummy=True), 0)
     replies, done = ask(command(tmp_path, LAST + RUN), one, two)
@@ -55,7 +55,7 @@ def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> Non
 
 
 def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -> None:
-    """The description is the rule's."""
+    """The description is that of the broken rule."""
     game, seen = recorded(Rules(players=2), 1)
     replies, _ = ask(command(tmp_path, "def choose(view): return view.hand[:2]" + RUN), game)
     assert len(replies) == len(seen)
@@ -74,7 +74,7 @@ def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -
 def test_a_lost_bot_ends_the_interview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, lost: str, asked: int
 ) -> None:
-    """The result has the bot's stderr."""
+    """The result has the lost bot's stderr."""
     game, _ = recorded(Rules(players=2), 0)
     if asked == 3:
         clock = PATIENT_CLOCK
@@ -93,7 +93,7 @@ def test_a_lost_bot_ends_the_interview(
     ("text", "why"), [("import sys; sys.exit('no bot')", "it exited with code 1"), (None, "no valid Hello")]
 )
 def test_a_program_that_never_sends_hello(tmp_path: Path, text: str | None, why: str) -> None:
-    """The program exits, or is stopped."""
+    """The program exits, or is stopped for not sending Hello in time."""
     game, _ = recorded(Rules(players=2), 0)
     bot = bot_of_command("sleep 1000") if text is None else command(tmp_path, text)
     with pytest.raises(BotUnloadable, match=why):
@@ -101,7 +101,7 @@ def test_a_program_that_never_sends_hello(tmp_path: Path, text: str | None, why:
 
 
 def test_a_program_that_can_not_be_started() -> None:
-    """The error is the bot's, not the arena's."""
+    """The error blames the bot, not the arena."""
     game, _ = recorded(Rules(players=2), 0)
     with pytest.raises(BotUnloadable, match=r"could not start a process for .*Argument list too long"):
         ask(bot_of_command("true " + "x" * 200_000), game)

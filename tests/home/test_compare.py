@@ -1,4 +1,4 @@
-"""Tests of comparisons in paired games, and of the file with their results."""
+"""Tests of comparisons in paired games, and of their results' file."""
 
 from collections import Counter
 from pathlib import Path
@@ -33,7 +33,7 @@ def comparison(*players: int, field: int = 0, seed: int = 1) -> Comparison:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_without_a_field_the_bots_swap_their_seats(players: int) -> None:
-    """The games of a pair have the same deck. After two deals each bot has had each seat equally often."""
+    """A pair's games have the same deck. After two deals, each bot has had each seat equally often."""
     games = list(comparison(players).games(0, 4))
     assert [game.number for game in games] == list(range(8))
     for one, two in zip(games[::2], games[1::2], strict=True):
@@ -45,7 +45,7 @@ def test_without_a_field_the_bots_swap_their_seats(players: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_with_a_field_both_bots_take_the_same_seat(players: int) -> None:
-    """Both play against the same opponents. The seat changes with each deal."""
+    """Both bots play against the same opponents. Their seat changes with each deal."""
     games = list(comparison(players, field=2).games(0, players))
     for deal, (one, two) in enumerate(zip(games[::2], games[1::2], strict=True)):
         assert one.bots[deal] == 0
@@ -55,7 +55,7 @@ def test_with_a_field_both_bots_take_the_same_seat(players: int) -> None:
 
 
 def test_a_resumed_comparison_plays_the_same_deals() -> None:
-    """From any deal on, the games equal those of a run that wasn't interrupted."""
+    """From any deal on, the games are the same as without an interruption."""
     plan = comparison(2, 5, field=1)
     whole = [game[1:] for game in plan.games(0, 6)]
     assert [game[1:] for game in plan.games(2, 6)] == whole[4:]
@@ -71,14 +71,14 @@ def results(*places: tuple[int, int]) -> list[HomeResult]:
 
 
 def test_a_deal_is_judged_by_both_games() -> None:
-    """The first bot has the first seat in the first game, and the second in the second."""
+    """The first bot has the first seat in a deal's first game, and the second seat in its second."""
     won, split = deal_results(results((1, 2), (2, 1), (1, 2), (1, 2)))
     assert won.difference == 1
     assert split.difference == 0
 
 
 def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
-    """A last line that was cut off is dropped, and the file's seed is used."""
+    """An incomplete last line is dropped, and the file's seed is used."""
     file, plan = tmp_path / "results.jsonl", comparison(2)
     assert read_comparison(file, plan, any_seed=True) == (plan, ())
     kept = ResultsFile(file)
@@ -103,7 +103,7 @@ def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
 
 
 def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
-    """The file isn't changed."""
+    """The file is left unchanged."""
     file = tmp_path / "results.jsonl"
     kept = ResultsFile(file)
     kept.write(comparison(2))

@@ -1,4 +1,4 @@
-"""Tests of games in this process, compared with the referee's records."""
+"""Tests of games in this process, whose replays must follow the rules."""
 
 import sys
 from pathlib import Path
@@ -49,7 +49,7 @@ def play(rules: Rules, *bots: HomeBot, clock: Clock = QUICK) -> HomeResult:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_a_game_follows_the_rules(rules: Rules, tmp_path: Path) -> None:
-    """The replay has the bots' times, and no faults."""
+    """The replay is valid, and has the bots' times and no faults."""
     result = play(
         rules, *[write(tmp_path, f"bot{seat}", FIRST) for seat in range(rules.players)], clock=Clock()
     )
@@ -79,7 +79,7 @@ def test_a_game_follows_the_rules(rules: Rules, tmp_path: Path) -> None:
 def test_a_mistake_has_its_line_and_its_position(
     text: str, fault: Fault, what: str, where: str, tmp_path: Path
 ) -> None:
-    """The stand-in makes the first decision.
+    """The stand-in decides in place of a faulty answer.
 
     After too many faults it takes over the seat, which comes last.
     """
@@ -97,7 +97,7 @@ def test_a_mistake_has_its_line_and_its_position(
 
 
 def test_the_position_of_a_mistake_can_be_asked_again(tmp_path: Path) -> None:
-    """The puzzle has the same views as the bot got."""
+    """The puzzle has the same views that the bot got."""
     text = "import sys\nSEEN = []\ndef choose(view):\n    SEEN.append(view)\n    sys.seen = SEEN\n"
     text += "    if view.round == 2 and view.turn == 4: raise ValueError\n    return view.legal_moves()[-1]\n"
     result = play(Rules(players=3), *[write(tmp_path, name, text) for name in "abc"])
@@ -112,7 +112,7 @@ def test_the_position_of_a_mistake_can_be_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_puzzle_that_the_rules_forbid_is_refused(tmp_path: Path) -> None:
-    """It is refused if it isn't a puzzle, or if a move in it is illegal."""
+    """A file that is no puzzle, or has an illegal move, is refused."""
     with pytest.raises(InvalidPuzzle, match="not a puzzle"):
         parse_puzzle(b"{}")
     bad = write(tmp_path, "bad", "def choose(view):\n    if view.turn == 2: 1 / 0\n    return view.hand[0]")
@@ -160,7 +160,7 @@ def test_workers_yield_the_games_in_order(tmp_path: Path) -> None:
     ids=["exit", "crash"],
 )
 def test_code_that_ends_its_process_is_reported(text: str, what: str, tmp_path: Path) -> None:
-    """The error has the position."""
+    """The error has the position in which the process ended."""
     bots = (write(tmp_path, "first", FIRST), write(tmp_path, "bad", text))
     with pytest.raises(WorkerEnded, match=what) as caught:
         run(*bots, games=4)
@@ -171,9 +171,9 @@ def test_code_that_ends_its_process_is_reported(text: str, what: str, tmp_path: 
 
 
 def test_a_loop_that_catches_everything_is_stopped(tmp_path: Path) -> None:
-    """Its seat is taken over.
+    """A bot that catches interrupts is taken over.
 
-    If each interrupt hits its `try`, the process is killed, and the line is shown.
+    If its `try` catches each of them, its process is killed, and the line is reported.
     """
     bad = write(tmp_path, "bad", DEAF)
     try:
@@ -194,13 +194,13 @@ def test_a_loop_that_catches_everything_is_stopped(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_loaded(text: str, what: str, tmp_path: Path) -> None:
-    """The error has the worker's reason."""
+    """The error has the reason given by the worker."""
     with pytest.raises(BotUnloadable, match=what):
         run(write(tmp_path, "first", FIRST), write(tmp_path, "bad", text), games=1)
 
 
 def test_two_bots_may_have_modules_of_the_same_name(tmp_path: Path) -> None:
-    """Each bot imports the module in its own folder."""
+    """Each bot imports the module from its own folder."""
     for name, index in (("one", 0), ("two", -1)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "helper.py").write_text(f"INDEX = {index}\n")

@@ -1,4 +1,4 @@
-"""Tests of leagues, which follow from their logs, and use the ladder's tables."""
+"""Tests of leagues, which are computed from their logs and use the ladder's tables."""
 
 import random
 from collections import Counter
@@ -25,7 +25,7 @@ def folder_of(folder: Path, *names: str) -> tuple[HomeBot, ...]:
 
 
 def ended(game: HomeGame) -> HomeResult:
-    """Return a game in which bots come in the order of their indices."""
+    """Return the result of a game in which bots are placed in the order of their indices."""
     order = sorted(game.bots)
     places = [order.index(bot) + 1 for bot in game.bots]
     seats = [
@@ -41,7 +41,7 @@ def play(league: League, games: int) -> list[LeagueGame]:
 
 
 def test_the_better_bot_is_rated_higher(tmp_path: Path) -> None:
-    """All bots play about equally often, at tables of each size, and at most once at a table."""
+    """All bots play about equally often, at all table sizes, and at most once per table."""
     bots = folder_of(tmp_path, "a", "b", "c", "d")
     league = League(RULES, bots)
     assert [entrant.name for entrant in league.missing()] == ["a", "b", "c", "d"]
@@ -60,7 +60,7 @@ def test_the_better_bot_is_rated_higher(tmp_path: Path) -> None:
 
 
 def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
-    """It is equal to the last bit.
+    """Replaying a log gives a league that is equal to the last bit.
 
     A bot whose code has changed has a new version without the old one's games.
     """
@@ -84,7 +84,7 @@ def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_league(tmp_path: Path) -> None:
-    """It has the lines that were written. Other files are refused."""
+    """Reading returns the lines that were written. Other files are refused."""
     file = tmp_path / "league.jsonl"
     assert read_league(file, RULES, any_seed=True) == (RULES, ())
     log = (
@@ -107,7 +107,7 @@ def test_the_file_of_a_league(tmp_path: Path) -> None:
 
 
 def test_the_bots_of_a_folder(tmp_path: Path) -> None:
-    """Files and folders with a bot are found, except hidden and private ones."""
+    """Files and folders with bots are found, except hidden and private ones."""
     folder_of(tmp_path, "b", "_private", ".hidden")
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "bot.js").write_text("")

@@ -29,7 +29,7 @@ def first(tmp_path: Path) -> HomeBot:
 
 
 def command(folder: Path, text: str) -> HomeBot:
-    """Return a bot that is started by a command."""
+    """Return a bot that a command starts."""
     (folder / "program.py").write_text(text)
     return bot_of_command(shlex.join([sys.executable, str(folder / "program.py")]))
 
@@ -42,7 +42,7 @@ def play(games: int, *bots: HomeBot) -> list[HomeResult]:
 
 
 def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeBot) -> None:
-    """The games are in order, and have the same results for every kind of bot."""
+    """Games are in order, and every kind of bot has the same results."""
     bots = (first, first, command(tmp_path, FIRST + RUN))
     results = play(30, *bots)
     assert [result.game.number for result in results] == list(range(30))
@@ -68,7 +68,7 @@ def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
 def test_a_crash_costs_one_game_and_is_explained(
     tmp_path: Path, first: HomeBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mistake has the end of stderr and the position. The next game has a new process."""
+    """The mistake has the end of stderr and the position. The next game uses a new process."""
     monkeypatch.setattr("arena.play.launcher.seats._EXIT_SECONDS", WAIT_SECONDS)
     text = "def choose(view):\n    if view.round == 2: raise KeyError('lost')\n    return view.hand[0]\n"
     results = play(3, first, command(tmp_path, text + RUN))
@@ -83,7 +83,7 @@ def test_a_crash_costs_one_game_and_is_explained(
 
 
 def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: HomeBot) -> None:
-    """It never sends Hello. The error shows what it printed."""
+    """A program that never sends Hello is refused. The error shows what it printed."""
     program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")
     with pytest.raises(BotUnloadable, match="program didn't connect to the referee: it exited") as no:
         play(2, first, program)
@@ -113,6 +113,6 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_that_names_no_program(line: str, said: str) -> None:
-    """The error says what is wrong."""
+    """The error says what is wrong with the command."""
     with pytest.raises(UnusableBot, match=said):
         bot_of_command(line)

@@ -1,4 +1,4 @@
-"""Admission of untrusted bots: every control must pass, or be accepted as missing by name."""
+"""Tests of admitting untrusted bots: every control must pass, or be accepted as missing by name."""
 
 import pytest
 
@@ -22,14 +22,14 @@ def test_a_host_on_which_all_controls_pass_admits_untrusted_bots() -> None:
 
 
 def test_each_missing_control_has_to_be_accepted() -> None:
-    """Accepting one of two is not enough. Accepting a control that passes does no harm."""
+    """Accepting one of two isn't enough. Accepting a passing control does no harm."""
     report = host_report("swap", "cpu")
     assert unaccepted(report, {"swap"}) == ("cpu",)
     assert unaccepted(report, {"cpu", "swap", "user"}) == ()
 
 
 def test_a_control_without_a_finding_counts_as_missing() -> None:
-    """Reports of older versions have no findings for new controls."""
+    """Older versions' reports have no findings for new controls."""
     report = host_report()
     older = type(report)(
         **{name: getattr(report, name) for name in report.__slots__} | {"findings": report.findings[1:]}
@@ -46,13 +46,16 @@ def test_plain_processes_can_not_be_accepted() -> None:
 
 
 def test_a_host_that_was_never_checked_admits_no_untrusted_bots() -> None:
-    """The error says what to do."""
+    """The error for an unchecked host says what to do."""
     with pytest.raises(UntrustedBotsRefused, match="Start the arena"):
         admit(None, CONTROL_NAMES)
 
 
 def test_a_refusal_says_what_is_missing_and_what_to_do() -> None:
-    """It says what was seen of each missing control and what this control stops. It ends with the setting."""
+    """For each missing control, it says what was observed and what the control stops.
+
+    It ends with the setting.
+    """
     with pytest.raises(UntrustedBotsRefused) as caught:
         admit(host_report("swap", "cpu", "user"), {"user"})
     text = str(caught.value)
@@ -64,7 +67,7 @@ def test_a_refusal_says_what_is_missing_and_what_to_do() -> None:
 
 
 def test_the_gate_is_closed_until_a_report_opens_it() -> None:
-    """A report that is not accepted closes it again."""
+    """A later report that isn't accepted closes the gate again."""
     gate = Gate()
     assert gate.house_only
     gate.decide(host_report("swap"), {"swap"})
@@ -74,5 +77,5 @@ def test_the_gate_is_closed_until_a_report_opens_it() -> None:
 
 
 def test_the_gate_is_open_if_all_bots_are_trusted() -> None:
-    """The gate is open even before any host is checked."""
+    """The gate is open even before any host has been checked."""
     assert not Gate(own=True).house_only

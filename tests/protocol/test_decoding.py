@@ -1,4 +1,4 @@
-"""Types can be decoded in several threads from the first time on."""
+"""Tests that several threads can decode types from the first time on."""
 
 import ast
 import subprocess
@@ -46,17 +46,17 @@ for _ in range(TIMES):
     for thread in threads:
         thread.join()
 """
-"""Threads convert to types that haven't been used before, at the same time."""
+"""A program whose threads convert data to a new type at the same time."""
 
 
 def raced(prepare: str) -> int:
-    """Run the threads, and return the exit code."""
+    """Run the program, and return its exit code."""
     program = RACE.replace("PREPARED", prepare).replace("TIMES", str(many(100, 500)))
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False, timeout=300).returncode  # noqa: S603 - our own
 
 
 def test_threads_can_decode_a_new_type_at_the_same_time() -> None:
-    """None of them ends the process."""
+    """Decoding a new type in several threads doesn't crash the process."""
     assert raced("prepared") == 0
 
 
@@ -71,7 +71,7 @@ SINGLE_THREADED = {
     "arena/images/archive/outer.py",
     "arena/play/referee/__main__.py",
 }
-"""Programs that decode in one thread only."""
+"""Programs that decode in a single thread."""
 
 
 def unprepared(file: Path) -> Iterator[int]:
@@ -90,7 +90,7 @@ def unprepared(file: Path) -> Iterator[int]:
 
 
 def test_all_types_are_prepared() -> None:
-    """Types in programs with a single thread are exempt."""
+    """All types are prepared, except in programs with a single thread."""
     found = {
         f"{file.relative_to(ROOT)}:{line}"
         for package in ("arena", "web")

@@ -1,4 +1,4 @@
-"""At its start an arena checks its host's controls, stores and logs the result, and opens the gate or not."""
+"""Tests of the host check at an arena's start: it stores and logs the result, and opens the gate or not."""
 
 from pathlib import Path
 
@@ -20,12 +20,12 @@ def settings(tmp_path: Path, run_dir: Path) -> Settings:
 
 
 def silent(_words: str) -> None:
-    """Ignore the progress text."""
+    """Ignore the progress messages."""
 
 
 @pytest.mark.docker
 def test_the_report_is_stored_and_decides(base_image: str, settings: Settings) -> None:
-    """Missing controls are logged by name. The gate opens if none is missing that isn't accepted."""
+    """Missing controls are logged by name. The gate opens if all of them are accepted."""
     assert base_image
     with open_arena(settings) as arena, structlog.testing.capture_logs() as logs:
         assert arena.ladder.gate.house_only
@@ -42,7 +42,7 @@ def test_the_report_is_stored_and_decides(base_image: str, settings: Settings) -
 
 
 def test_plain_processes_keep_the_gate_closed(settings: Settings) -> None:
-    """The gate stays closed even if all controls are accepted. The report says that nothing is isolated."""
+    """Even if all controls are accepted, the gate stays closed. The report says that nothing is isolated."""
     processes = settings.model_copy(
         update={"sandbox": RuntimeName.PROCESS, "accept_missing": frozenset(CONTROL_NAMES)}
     )

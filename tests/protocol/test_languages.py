@@ -1,4 +1,4 @@
-"""Languages of bots: how the arena recognises and starts them."""
+"""Tests of bots' languages: how the arena recognises them and starts their bots."""
 
 import pytest
 
@@ -21,12 +21,12 @@ from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, la
     ],
 )
 def test_a_files_suffix_determines_its_language(name: str, language: Language | None) -> None:
-    """Only the last suffix counts, in upper or lower case. Names without a suffix have no language."""
+    """Only the last suffix counts, whatever its case. A name without a suffix has no language."""
     assert language_of(name) is language
 
 
 def test_a_bots_file_is_started_by_its_path() -> None:
-    """The command and the image of each language are those that its Dockerfiles use."""
+    """Each language's command and image are those of its Dockerfiles."""
     assert PYTHON.command == ("python3", "/bot/bot.py")
     assert JAVASCRIPT.command == ("node", "/bot/bot.js")
     assert PYTHON.base_image == "kaiten/bot-base-python:latest"

@@ -1,1 +1,1 @@
-"""Tests of services: challenges, and operators' actions."""
+"""Tests of the services for challenges and for operators' actions."""

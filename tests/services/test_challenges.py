@@ -1,4 +1,4 @@
-"""Tests of challenges' results, with matches that were really played."""
+"""Tests of challenges' results, with matches that have really been played."""
 
 import random
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ BY_OPERATOR: Final = NewAuditEntry(at=START, who="terminal:test", what="disquali
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Yield a store with a challenge of three bots with two deals, which hasn't started."""
+    """Yield a store with a waiting challenge of three bots and two deals."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         ann = store.people.register(
             NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
@@ -64,7 +64,7 @@ def spoil(store: Store) -> None:
 
 
 def test_a_waiting_challenge_has_no_results(store: Store) -> None:
-    """The entrants are known, the challenger first, but have no results."""
+    """The entrants are known, with the challenger first, but have no results."""
     waiting = told(store)
     assert (waiting.id, waiting.bot, waiting.version, waiting.deals) == ("c", "mine", 1, 2)
     assert (waiting.state, waiting.games) == (ChallengeState.WAITING, ())
@@ -74,7 +74,7 @@ def test_a_waiting_challenge_has_no_results(store: Store) -> None:
 
 
 def test_every_game_counts_for_everybody(store: Store) -> None:
-    """Points and places are the replays', by bot instead of by seat. Faults affect places as usual."""
+    """Points and places are the replays', but by bot. Faults affect places as usual."""
     states = []
     for _ in ENTRANTS:
         play(store, faults=0.2)
@@ -97,7 +97,7 @@ def test_every_game_counts_for_everybody(store: Store) -> None:
 
 
 def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
-    """After a crash no further game starts. The finished games count, and the challenge is done."""
+    """After a crash no further game starts. Finished games count, and the challenge is done."""
     play(store, games=1)
     play(store)
     play(store, games=0)
@@ -107,7 +107,7 @@ def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
 
 
 def test_a_quarantined_match_is_missing(store: Store) -> None:
-    """The other matches are played, and then the challenge has failed."""
+    """The other matches are played, but the challenge fails."""
     spoil(store)
     assert told(store).state is ChallengeState.RUNNING
     play(store)
@@ -117,7 +117,7 @@ def test_a_quarantined_match_is_missing(store: Store) -> None:
 
 
 def test_cancelled_matches_are_missing(store: Store) -> None:
-    """If an opponent is disqualified, its remaining matches are cancelled."""
+    """If an opponent is disqualified, the remaining matches are cancelled."""
     play(store)
     store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
     failed = told(store)
@@ -126,7 +126,7 @@ def test_cancelled_matches_are_missing(store: Store) -> None:
 
 
 def test_a_cancelled_challenge_keeps_only_its_challenger(store: Store) -> None:
-    """Only the challenger is known then."""
+    """If all matches are cancelled, only the challenger is known."""
     store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
     failed = told(store)
     assert (failed.state, [each.bot for each in failed.entrants]) == (ChallengeState.FAILED, ["mine"])

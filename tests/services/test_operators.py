@@ -1,4 +1,4 @@
-"""Tests of the list of bots for operators. For their actions see tests/cli."""
+"""Test of the operators' list of bots. tests/cli covers their actions."""
 
 from arena.protocol.states import BotState
 from arena.services.operators import BotOperators
@@ -7,7 +7,7 @@ from tests.db.builders import add_bot
 
 
 def test_all_bots_are_listed_however_many_there_are(world: World) -> None:
-    """Bots are listed by name, and can be filtered by state or author."""
+    """Bots are sorted by name, and can be filtered by state or author."""
     names = [f"bot{number:03}" for number in range(101)]
     for name in reversed(names):
         add_bot(world.store, name, author="Ann" if name.endswith("7") else "ben")

@@ -1,7 +1,7 @@
 """Matches between the referee's state machine and the Python library, as bytes on the wire.
 
 ``python -m tests.wire.conversation FILE`` records them. The committed file was recorded with version 0.1.0
-and must not change: it represents existing bots.
+and must not change, since it represents existing bots.
 """
 
 import base64
@@ -31,7 +31,7 @@ VARIANTS: Final = (
 )
 
 Speaker = Callable[[int, bytes], bytes]
-"""A function that returns a seat's answer to a message of the referee, empty for no answer."""
+"""A function that returns a seat's answer to a message from the referee, or empty bytes for no answer."""
 
 
 class Conversation(NamedTuple):
@@ -66,7 +66,7 @@ def library() -> Speaker:
 
 
 def hold(rules: Rules, speak: Speaker) -> Conversation:
-    """Play a match of two games at once."""
+    """Play a match of two simultaneous games."""
     match = RefereedMatch(rules, SEEDS, Clock())
     encoder = Encoder()
     for seat in range(rules.players):
@@ -83,7 +83,7 @@ def hold(rules: Rules, speak: Speaker) -> Conversation:
 
 
 def record(path: Path) -> None:
-    """Write the conversations of all variants to this file."""
+    """Write conversations of all variants to this file."""
     told = [
         {
             "rules": asdict(rules),

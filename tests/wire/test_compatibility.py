@@ -1,4 +1,4 @@
-"""The conversations of version 0.1.0 still work with today's library and today's referee."""
+"""Tests that version 0.1.0's conversations still work with the current library and referee."""
 
 from collections import defaultdict, deque
 
@@ -14,7 +14,7 @@ CONVERSATIONS = list(recorded())
 
 @pytest.mark.parametrize(("rules", "lines"), CONVERSATIONS, ids=map(str, VARIANTS))
 def test_the_library_gives_the_same_answers_to_a_referee_of_that_version(rules: Rules, lines: Lines) -> None:
-    """Every answer has the same bytes."""
+    """Every answer consists of the same bytes."""
     assert rules in VARIANTS
     speak = library()
     assert [speak(seat, asked) for seat, asked, _ in lines] == [said for _, _, said in lines]
@@ -22,7 +22,7 @@ def test_the_library_gives_the_same_answers_to_a_referee_of_that_version(rules: 
 
 @pytest.mark.parametrize(("rules", "lines"), CONVERSATIONS, ids=map(str, VARIANTS))
 def test_bots_of_that_version_play_to_the_end_without_a_fault(rules: Rules, lines: Lines) -> None:
-    """The referee accepts the answers and sends the same messages, except for later additions."""
+    """The referee accepts their answers and sends the same messages, apart from later additions."""
     said: defaultdict[int, deque[bytes]] = defaultdict(deque)
     for seat, _, answer in lines:
         said[seat].append(answer)
@@ -36,7 +36,7 @@ def test_bots_of_that_version_play_to_the_end_without_a_fault(rules: Rules, line
 
 
 def _of_that_time(data: bytes) -> pb.RefereeMessage:
-    """Return a message without the additions that version 0.1.0 doesn't know."""
+    """Return a message without additions that version 0.1.0 doesn't know."""
     message = pb.RefereeMessage.FromString(data)
     for event in message.events:
         if event.HasField("turn_request"):

@@ -1,4 +1,4 @@
-"""Conversion between messages and the rules' types."""
+"""Tests of converting between messages and the rules' types."""
 
 from typing import cast
 
@@ -26,7 +26,7 @@ from tests.rules.helpers import VARIANTS
 
 @st.composite
 def views(draw: st.DrawFn) -> View:
-    """Return the view of any decision in a random game of any variant."""
+    """Draw the view of any decision in a random game of any variant."""
     rules = draw(st.sampled_from(VARIANTS))
     state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
     for _ in range(draw(st.integers(0, 3 * rules.turns))):
@@ -42,18 +42,18 @@ def views(draw: st.DrawFn) -> View:
 
 
 def over_the_wire(message: pb.TurnRequest) -> pb.TurnRequest:
-    """Return the message as parsed by the other side."""
+    """Return the message as the other side parses it."""
     return pb.TurnRequest.FromString(message.SerializeToString())
 
 
 def numbers(*cards: int) -> list["pb.Card.ValueType"]:
-    """Return any numbers with the type of cards. The wire allows them."""
+    """Return these numbers, typed as cards. The wire allows any number."""
     return cast("list[pb.Card.ValueType]", list(cards))
 
 
 @given(seen=views(), game=st.integers(0, 2**32 - 1), bank=st.integers(0, 2**32 - 1))
 def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int, bank: int) -> None:
-    """A request, together with the history that the bot stores, is converted back to an equal view."""
+    """Converting a request back, together with the bot's stored history, gives an equal view."""
     sent = pb.TurnRequest()
     convert.fill_turn_request(sent, game, seen, convert.position_to_wire(seen), bank_millis=bank, nonce=7)
     request = over_the_wire(sent)
@@ -67,7 +67,7 @@ def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int
 
 @given(seen=views(), data=st.data())
 def test_every_legal_move_survives_the_wire(seen: View, data: st.DataObject) -> None:
-    """The dummy's card, the game, round and turn, and the note survive too."""
+    """So do the dummy's card, the game, round and turn, and the note."""
     move = data.draw(st.sampled_from(seen.legal_moves()))
     message = pb.Move.FromString(convert.move_to_wire(7, seen, move, "why").SerializeToString())
     assert convert.move_from_wire(message) == move
@@ -76,7 +76,7 @@ def test_every_legal_move_survives_the_wire(seen: View, data: st.DataObject) -> 
 
 @given(seen=views())
 def test_every_revealed_turn_survives_the_wire(seen: View) -> None:
-    """The order of placing is also preserved."""
+    """The order in which cards were placed is preserved, too."""
     for turn in seen.turns:
         message = pb.TurnResult.FromString(convert.turn_result(3, turn).SerializeToString())
         assert message.game == 3
@@ -85,7 +85,7 @@ def test_every_revealed_turn_survives_the_wire(seen: View) -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_rules_and_clock_reach_the_bot(rules: Rules) -> None:
-    """GameStart also has the seat."""
+    """GameStart has rules, clock and seat."""
     start = convert.game_start(5, 1, rules, move_millis=1000, bank_millis=9000)
     assert convert.rules_from_wire(start.rules) == rules
     assert (start.game, start.seat, start.clock.move_millis, start.clock.bank_millis) == (5, 1, 1000, 9000)
@@ -93,7 +93,7 @@ def test_rules_and_clock_reach_the_bot(rules: Rules) -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_scores_and_results_survive_the_wire(rules: Rules) -> None:
-    """The places are those that the referee gives, not those of the rules."""
+    """Places are those given by the referee, not by the rules."""
     state = new_game(rules, shuffled_deck(rules, bytes(16)))
     while not state.over:
         moves = [
@@ -115,7 +115,7 @@ def test_scores_and_results_survive_the_wire(rules: Rules) -> None:
 
 
 def test_a_score_reaches_the_field_of_its_kind() -> None:
-    """Every kind's points are in the field of the same name."""
+    """Points of each kind are in the field with the kind's name."""
     message = convert.round_result(0, 1, [RoundScore(1, 2, 3, 4, 5, 6)])
     assert message.scores[0] == pb.Score(tempura=1, sashimi=2, dumpling=3, maki=4, nigiri=5, soy_sauce=6)
 
@@ -135,13 +135,13 @@ def test_a_score_reaches_the_field_of_its_kind() -> None:
     ],
 )
 def test_a_move_without_one_or_two_cards_is_refused_with_the_reason(message: bytes, words: str) -> None:
-    """A number that isn't that of a card also raises ValueError."""
+    """A number that is no card's also raises ValueError."""
     with pytest.raises(ValueError, match=words):
         convert.move_from_wire(pb.Move.FromString(message))
 
 
 def test_an_unknown_card_on_a_table_is_refused() -> None:
-    """A bot doesn't guess the meaning of unknown cards."""
+    """A bot doesn't guess what an unknown card means."""
     result = pb.TurnResult(plays=[pb.Play(cards=numbers(77))])
     with pytest.raises(ValueError, match="77 is not a card number"):
         convert.turn_from_wire(result)

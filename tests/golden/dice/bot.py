@@ -1,4 +1,4 @@
-"""Draws legal moves with ``random.random()``, whose numbers are the same in every version of Python."""
+"""Draw legal moves with ``random.random()``, whose numbers are the same in every version of Python."""
 
 import random
 
