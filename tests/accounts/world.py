@@ -41,7 +41,7 @@ class World:
     file: Path | None = None  # the store's file, if it is an SQLite store
     webhook_hosts: frozenset[str] = frozenset()  # webhooks may use these even if they aren't public
     sends_mail: bool = True  # whether a mail server is set up
-    secrets: int = 0  # number generated
+    secrets: int = 0  # number of secrets generated
     former: int = 0  # number of pseudonyms generated, without those from `pseudonyms`
     accounts: Accounts = field(init=False)
     # The site that its visitors share; see `tests.web.app.shared_site`.
@@ -103,7 +103,7 @@ class World:
         return present(self.store.people.account(account.name))
 
     def log_in(self, account: KnownAccount) -> str:
-        """Open a session of an account, and return its secret."""
+        """Open a session for an account, and return its secret."""
         return self.accounts.sessions.open(self.checked(account), "", instead_of=None)
 
     def later(self, **time: float) -> None:

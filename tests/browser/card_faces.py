@@ -18,7 +18,7 @@ CARDS = Path(__file__).parents[2] / "web" / "static" / "cards.svg"
 
 
 def drawn(browser: Browser) -> bytes:
-    """Return the faces side by side, as PNG."""
+    """Return the faces side by side, as a PNG."""
     page = new_page(browser, viewport=ViewportSize(width=WIDTH * len(FACES), height=HEIGHT))
     uses = "".join(
         f'<svg x="{number * WIDTH}" width="{WIDTH}" height="{HEIGHT}"><use href="#{face}"/></svg>'

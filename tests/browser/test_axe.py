@@ -321,7 +321,7 @@ def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: st
 
 
 def transferred(page: Page, address: str) -> int:
-    """Open a page with an empty cache. Return how many bytes were sent for it, without the editor's."""
+    """Open a page with an empty cache. Return how many bytes were sent for it, except for the editor."""
     session = page.context.new_cdp_session(page)
     editor: set[str] = set()
     sizes: dict[str, int] = {}

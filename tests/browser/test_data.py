@@ -54,7 +54,7 @@ def test_a_click_downloads_a_file(visit: Visit) -> None:
 
 
 def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> None:
-    """Without cookies, it can read the manifest and files, whole or in ranges. Everything else is refused."""
+    """A notebook can read the manifest, whole files and ranges, without cookies. All else is refused."""
     with elsewhere() as other:
         visit = windows.open(other, "desktop", "light")
         visit.open("/")

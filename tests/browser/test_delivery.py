@@ -55,7 +55,7 @@ class Place:
         return self.world.store
 
     def deliver(self, condition: Callable[[], bool]) -> None:
-        """Deliver notices until none is left and a condition is true."""
+        """Deliver notifications until none are left and a condition is true."""
 
         def delivered() -> bool:
             self.sender.deliver_due()
@@ -64,7 +64,7 @@ class Place:
             left = self.store.subscriptions.due(self.world.now, 9, kinds=list(SubscriptionKind))
             return not left and condition()
 
-        wait_until(delivered, "the notices")
+        wait_until(delivered, "the notifications")
 
     def link(self) -> str:
         """Return the address of the link in the last mail for managing the subscription."""

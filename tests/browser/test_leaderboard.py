@@ -262,7 +262,7 @@ def test_the_front_page_plays_a_game(visit: Visit, size: str, *, reduced: bool, 
     frame = page.frame_locator(".featured iframe")
     if plays:
         expect(picture).to_be_hidden()
-        # On a busy host, turn 2 may be over before this looks at it.
+        # On a busy host, turn 2 may be over before the test sees it.
         expect(frame.locator("#where")).to_contain_text(re.compile(r"Round (1, turn ([2-9]|10)|[23],)"))
         frame.get_by_role("button", name="Pause").click()
         expect(frame.get_by_role("button", name="Play")).to_be_visible()

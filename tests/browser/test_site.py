@@ -311,7 +311,7 @@ def test_documents_are_found_and_read_without_scripts(plain: Visit, url: str) ->
 
 
 def test_the_navigation_has_two_rows_on_small_phones(visit: Visit) -> None:
-    """One has three links and the other four, and none is cut off."""
+    """One row has three links, the other has four, and none is cut off."""
     visit.resize("small")
     visit.open("/docs")
     tops = [link.bounding_box() for link in visit.page.locator("header nav[aria-label=Site] a").all()]

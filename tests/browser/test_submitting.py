@@ -251,7 +251,7 @@ def test_wrong_files_are_not_sent(windows: Windows, town: Town) -> None:
 
 
 def test_an_author_who_was_logged_out_loses_nothing(windows: Windows, town: Town) -> None:
-    """The form stays filled in, and can be sent after another login."""
+    """The form keeps its input, and can be submitted after another login."""
     visit = windows.open(town.here, "desktop", "light")
     page = visit.page
     register(visit, "olga")
@@ -333,7 +333,7 @@ def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town:
 
 
 def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> None:
-    """Both pages say that they need scripts. They show examples and commands instead of the forms."""
+    """The editor and the form say that they need scripts. Examples and commands replace them."""
     visit = windows.open(town.here, "small", "light", script=False)
     page = visit.page
     register(visit, "ida")

@@ -90,7 +90,7 @@ def test_controls_are_not_printed(visit: Visit) -> None:
 
 
 def test_the_controls_leave_room_in_a_low_window(visit: Visit) -> None:
-    """On a phone in landscape orientation, they are side by side, in less than a quarter of the height."""
+    """On a phone in landscape orientation, the controls are side by side, below a quarter of the height."""
     visit.resize("phone")
     visit.page.set_viewport_size(ViewportSize(width=720, height=390))
     page = look(visit, f"{GAME}/2/5?step=reveal")

@@ -109,7 +109,7 @@ DRAWN_LIKE_SERVED = """async ([views, step]) => {
     ],
 )
 def test_script_and_server_draw_the_same(visit: Visit, path: str, views: list[str], count: int) -> None:
-    """Their pages have the same HTML, for every kind of view. The soak run compares all frames."""
+    """Script and server produce the same HTML for every kind of view. The soak run compares all frames."""
     page = watch(visit, path)
     compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, [views, STEP])
     assert wrong == []
@@ -762,7 +762,7 @@ def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
 
 
 def test_small_phones_show_five_seats_and_the_controls(visit: Visit) -> None:
-    """All of them are visible once the page has been scrolled to the table."""
+    """Seats and controls are all visible once the page has been scrolled to the table."""
     page = watch(visit, f"{FIVE}/1/3")
     visit.resize("small")
     page.evaluate("document.getElementById('film').scrollIntoView()")
@@ -857,7 +857,7 @@ def test_kaiten_tv_fits_into_its_window(windows: Windows, url: str) -> None:
 
 
 def refuse_twice(page: Page, address: str) -> list[Route]:
-    """Make requests for an address fail, first by an abort, then with a proxy's error. Return their list."""
+    """Make requests for an address fail: the first is aborted, others get a 502. Return a list of them."""
     asked: list[Route] = []
 
     def refuse(route: Route) -> None:
@@ -872,7 +872,7 @@ def refuse_twice(page: Page, address: str) -> list[Route]:
 
 
 def test_kaiten_tv_goes_from_game_to_game(windows: Windows, url: str) -> None:
-    """It plays a game and shows the score sheet for a while. The next game then begins at its own address.
+    """Kaiten TV plays a game and shows the score sheet for a while. The next game has an address of its own.
 
     While the site can't be reached, or returns an error, the score sheet stays.
     """

@@ -293,8 +293,8 @@ _CONTRAST = """() => {
 def hard_to_read(page: Page) -> list[str]:
     """Return the texts whose contrast with their background is below 4.5 to 1.
 
-    Waits until the page is loaded. After a click it may have only begun to arrive, and without its style
-    sheet nothing has a background.
+    Waits until the page is loaded. After a click, it may have only begun to arrive, and nothing has a
+    background without the style sheet.
     """
     page.wait_for_load_state("load")
     bad: list[str] = page.evaluate(_CONTRAST)

@@ -37,7 +37,7 @@ class Post:
 
     mails: list[EmailMessage] = field(default_factory=list)  # in order
     refuses: str = ""  # the response to every recipient, or empty to accept them
-    users: list[object] = field(default_factory=list)  # the user that was logged in, for each mail
+    users: list[object] = field(default_factory=list)  # the user who was logged in, for each mail
     encrypted: list[bool] = field(default_factory=list)  # whether STARTTLS was used, for each mail
 
     async def handle_RCPT(  # noqa: N802 - the library's name

@@ -22,7 +22,7 @@ complete_routes_late()
 
 
 def site_of(store: Store) -> FastAPI:
-    """Return the site, open for registration, with cheap hashes."""
+    """Return a site over a store, open for registration, with cheap hashes."""
     return site_over(World(store))
 
 

@@ -50,7 +50,7 @@ class Page(HTMLParser):
 def check(page: Page, *scripts: str) -> None:
     """Check that a page has one main heading, unique IDs, valid anchors and no inline code.
 
-    It may have the site's scripts and ``scripts``, given by name.
+    Besides the site's own scripts, it may have ``scripts``, given by name.
     """
     names = [tag for tag, _ in page.tags]
     assert names.count("h1") == names.count("main") == 1

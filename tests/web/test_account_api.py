@@ -74,7 +74,7 @@ def test_a_program_can_make_few_changes_per_hour(world: World) -> None:
 
 
 def test_a_token_can_revoke_only_itself(world: World) -> None:
-    """Programs use this to log out."""
+    """Programs revoke their own tokens to log out."""
     ann = world.add("ann")
     secrets = [token(world, ann, {Scope.READ}) for _ in range(2)]
     ids = [program(world, secret).get("/api/v1/account").json()["token"]["id"] for secret in secrets]

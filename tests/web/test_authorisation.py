@@ -400,7 +400,7 @@ def check_logs(scene: Scene, caller: str) -> None:
 def test_public_responses_are_revalidated(scene: Scene) -> None:
     """Callers without a session get every public page, document and feed.
 
-    Those that may be stored have an ETag, and a request with it gets 304.
+    Those that may be stored have an ETag, and a request with it gets a 304.
     """
     whole = set()
     for route, statuses in MATRIX.items():

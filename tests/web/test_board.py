@@ -37,7 +37,7 @@ def _query(players: int | None) -> str:
 def test_page_and_api_show_the_numbers_of_the_store(
     client: TestClient, store: Store, players: int | None
 ) -> None:
-    """Every column of every row is the same, in every list."""
+    """Page, API and store agree in every column of every list."""
     standings = store.ratings.standings(players or 0)
     answer = client.get(f"/api/v1/leaderboard{_query(players)}")
     assert answer.headers["content-type"] == "application/json"
@@ -102,7 +102,7 @@ def test_the_csv_has_the_data_of_the_api(client: TestClient, players: int | None
 
 
 def test_the_current_list_is_marked_in_the_tabs(client: TestClient) -> None:
-    """No other tab is marked. The navigation marks the whole leaderboard."""
+    """No other tab is marked. The navigation always marks the leaderboard."""
     for players, expected in ((None, "/leaderboard"), (4, "/leaderboard?players=4")):
         page = Page(client.get(f"/leaderboard{_query(players)}").text)
         current = [
@@ -138,7 +138,7 @@ def test_every_bar_lies_on_the_axis(client: TestClient, path: str) -> None:
 
 
 def test_ratings_below_zero_have_a_minus_sign_on_the_axis() -> None:
-    """The sign is the typographic one, as in all other numbers."""
+    """The axis has the same typographic minus sign as all other numbers."""
     macros = ENVIRONMENT.get_template("_board.html").make_module()
     head = macros.scale_head(Scale(low=-10, high=20))  # type: ignore[attr-defined] # made from the macros
     assert re.findall(r"<text[^>]*>([^<]*)</text>", head) == ["\N{MINUS SIGN}10", "0", "10", "20"]

@@ -102,7 +102,7 @@ def test_a_benched_bot_plays_again_with_one_click(world: World, ann: KnownAccoun
 
 
 def test_an_owner_can_not_change_a_disqualified_bot(world: World, ann: KnownAccount) -> None:
-    """The page has no button to reactivate it, and no link to submit a version."""
+    """The page has no button to reactivate the bot, and no link to submit a version."""
     active(world, ann, "a1", "gone")
     disqualify(world.store, "gone", "it cheated")
     text = read(logged_in(world, ann.name))
@@ -112,7 +112,7 @@ def test_an_owner_can_not_change_a_disqualified_bot(world: World, ann: KnownAcco
 
 
 def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_path: Path) -> None:
-    """The read uses an index on bots. Without a session, there is no query."""
+    """The benched bots are read by an index. Without a session, there is no query."""
     for visitor in (browser(world), logged_in(world, ann.name)):
         with statements() as sent:
             assert visitor.get("/login").status_code == 200
@@ -221,7 +221,7 @@ def test_compared_bots_come_in_fields_or_in_a_list(client: TestClient, query: st
 
 
 def test_figures_are_those_of_the_leaderboard(client: TestClient) -> None:
-    """Rank and games agree. The shares of two bots' common games add up to 100%."""
+    """Ranks and games are the leaderboard's. The shares of two bots' common games add up to 100%."""
     rows = {row["bot"]: row for row in client.get("/api/v1/leaderboard").json()["rows"]}
     figures, met, _ = Page(client.get("/compare?bots=greedy,random").text).tables
     for row in figures[1:]:

@@ -23,7 +23,7 @@ MINE = "/bots/mine"
 
 
 def test_a_bot_is_found_in_any_case(world: World) -> None:
-    """Its page redirects to the bot's own spelling. The list of games accepts any spelling."""
+    """A bot's page redirects to the bot's own spelling. The list of games accepts any spelling."""
     visitor = browser(world)
     moved = visitor.get("/bots/MINE?players=3", follow_redirects=False)
     assert (moved.status_code, moved.headers["location"]) == (307, f"{MINE}?players=3")
@@ -152,7 +152,7 @@ def test_notes_are_for_the_owner_and_operators(world: World, name: str | None, *
 
 
 def test_only_its_owner_finds_forms(world: World) -> None:
-    """``test_authorisation.py`` checks that others can't send them."""
+    """Others see no forms. ``test_authorisation.py`` checks that they can't send them either."""
     for visitor in (browser(world), logged_in(world, "ben"), logged_in(world, "oper")):
         assert forms(Page(visitor.get(MINE).text)) == []
 
@@ -217,7 +217,7 @@ def test_a_benched_bot_says_why_and_how_it_comes_back(world: World) -> None:
 
 
 def test_a_disqualified_bot_can_do_nothing(world: World) -> None:
-    """Its page gives the reason, its owner has no forms, and requests are refused."""
+    """The bot's page gives the reason, its owner has no forms, and requests are refused."""
     disqualify(world.store, "mine", "it plays for another")
     visitor = logged_in(world, "ann")
     answer = visitor.get(MINE)

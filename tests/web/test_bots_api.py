@@ -94,7 +94,7 @@ def test_versions_are_public(world: World, stable: Stable) -> None:
 
 
 def test_a_house_bot_has_no_file(world: World, stable: Stable) -> None:
-    """Its version has only an image."""
+    """A house bot's version has only an image."""
     assert stable.house
     (told,) = browser(world).get("/api/v1/bots/greedy/versions").json()["versions"]
     assert (told["sha256"], told["size"], told["note"]) == (None, None, None)

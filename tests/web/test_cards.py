@@ -151,7 +151,7 @@ def test_small_samples_are_marked(client: TestClient, store: Store) -> None:
 
 
 def test_the_definitions_cover_every_field_of_the_data(client: TestClient) -> None:
-    """No other fields are defined."""
+    """The definitions cover no other fields."""
     known = {field.name for kind in (CardTable, CardLine, CardFigures, WinRate) for field in fields(kind)}
     text_ = client.get("/cards/definitions").text
     named = set(re.findall(r"<code>(\w+)</code>", text_))

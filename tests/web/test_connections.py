@@ -221,7 +221,7 @@ def test_connections_per_address_are_limited() -> None:
             with connect(address) as again:
                 return asks(again) == "HTTP/1.1 200 OK"
 
-        wait_until(let_in, "room for one more")
+        wait_until(let_in, "room for another connection")
 
 
 def test_connections_of_a_trusted_proxy_are_not_limited() -> None:

@@ -112,7 +112,7 @@ def test_only_files_of_the_manifest_are_sent(world: World, name: str) -> None:
 
 
 def test_a_file_that_was_just_removed_is_not_found(world: World) -> None:
-    """The manifest may still list it at that moment."""
+    """The manifest may still list the file at that moment."""
     put_files(world.exports, 1)
     (world.exports / NAME).unlink()
     assert browser(world).get(f"/data/{NAME}").status_code == 404

@@ -177,7 +177,7 @@ def test_what_is_not_on_the_site_is_not_found(client: TestClient, name: str) -> 
 
 
 def test_missing_documents_are_left_out(world: World, tmp_path: Path) -> None:
-    """No page links to them, requests for them get a 404, and the log names each."""
+    """No page links to missing documents, requests for them get a 404, and the log names each."""
     for folder in ("docs", "proto"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "docs" / "javascript.md").unlink()

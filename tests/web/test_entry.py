@@ -107,7 +107,7 @@ ELSEWHERE = (
 
 
 def test_login_never_redirects_to_another_site(world: World) -> None:
-    """Such targets are ignored in links, encoded or not, and in the form."""
+    """Targets on other sites are ignored in links, encoded or not, and in the form."""
     world.add("ann")
     for wanted in ELSEWHERE:
         visitor = browser(world)
@@ -176,7 +176,7 @@ def test_the_cookie_is_as_safe_as_the_connection(world: World, url: str) -> None
 
 
 def test_a_cookie_of_plain_http_is_ignored_over_https(world: World) -> None:
-    """An attacker on the network could have set it."""
+    """An attacker on the network could have set the cookie."""
     world.add("ann")
     visitor = browser(world)
     visitor.cookies.set(PLAIN_NAME, logged_in(world, "ann", url=HTTP).cookies[PLAIN_NAME])

@@ -158,7 +158,7 @@ def test_the_most_surprising_or_closest_game_of_the_day_plays(world: World) -> N
 
 
 def test_an_upset_of_the_day_plays_even_if_the_day_before_had_better_ones(world: World) -> None:
-    """The lists are limited to the best five of both days. The choice isn't limited to the lists."""
+    """The lists have only the best five of both days, but the game that plays needn't be one of them."""
     versions = add_bots(world.store, [(f"bot-{number}", "ann") for number in range(12)])
     pairs = list(zip(versions[::2], versions[1::2], strict=True))
     for number, pair in enumerate(pairs):

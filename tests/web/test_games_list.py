@@ -34,7 +34,7 @@ def test_the_form_matches_the_filters(client: TestClient) -> None:
 def test_headers_sort_the_list(client: TestClient) -> None:
     """A header links to its order, keeps the filters, and marks the current order.
 
-    The header of the margin reverses its order.
+    The "Margin" header reverses its order.
     """
     text = client.get("/games?players=3&order=closest").text
     heads = dict(re.findall(r'<a href="(/games\?[^"]*)">(Game|Result|Margin)(?=<)', text))
@@ -128,7 +128,7 @@ def test_sorted_lists_have_pages(client: TestClient, monkeypatch: pytest.MonkeyP
 
 
 def test_a_page_past_the_last_says_so(client: TestClient) -> None:
-    """The page links to the first one. In the API, it is empty."""
+    """Such a page links to the first one. In the API, it is empty."""
     page = Page(text := client.get("/games?players=3&order=highest&after=9999_1").text)
     assert "No more games match." in text
     assert "/games?players=3&order=highest" in page.links

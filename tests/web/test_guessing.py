@@ -76,13 +76,13 @@ def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
 
 
 def test_unknown_names_have_the_same_limits(world: World) -> None:
-    """The limits therefore don't reveal which names exist."""
+    """The limits don't reveal which names exist."""
     with serving(site_over(world)) as site:
         assert guess_until_refused(site, "nobody") == [403] * 48 + [429] * 6
 
 
 def test_wrong_passwords_of_a_known_browser_are_limited(world: World) -> None:
-    """Ten per hour are allowed, across a site's processes. The owner's other browsers aren't affected."""
+    """A known browser may send ten per hour, across a site's processes. Other browsers aren't affected."""
     world.add("ann")
     one, other = logged_in(world, "ann"), logged_in(world, "ann")
     processes = [
@@ -99,7 +99,7 @@ def test_wrong_passwords_of_a_known_browser_are_limited(world: World) -> None:
 
 
 def test_a_right_password_is_not_a_failure(world: World) -> None:
-    """Known and unknown browsers may log in often. A login doesn't reset the count of failures either."""
+    """Successful logins don't count towards the limit of failures, and don't reset the count either."""
     world.add("ann")
     for _ in range(15):
         logged_in(world, "ann")
@@ -179,7 +179,7 @@ def guess(world: World, address: str, password: str) -> int:
 
 @pytest.mark.parametrize("address", ["192.0.2.{}", pytest.param("2001:db8:{:x}::1", marks=pytest.mark.soak)])
 def test_twenty_new_addresses_per_hour_lock_out_new_browsers(world: World, address: str) -> None:
-    """Fewer addresses don't lock them out. An address counts as new again after a day."""
+    """Nineteen addresses don't lock out new browsers. An address counts as new again after a day."""
     world.add("ann")
     statuses = [guess(world, address.format(number % 19), "wrong") for number in range(19 * 3 + 30 + 19)]
     assert statuses == [403] * (19 * 3 + 30) + [429] * 19

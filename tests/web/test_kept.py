@@ -118,7 +118,7 @@ def test_a_write_is_visible_at_once(world: World, versions: list[int], write: ob
 
 
 def test_the_end_of_a_day_is_visible(world: World, versions: list[int]) -> None:
-    """Nothing is written at midnight, but the changes over seven days differ."""
+    """Nothing is written at midnight, but the changes over seven days differ from then on."""
     play_matches(world.store, [versions], Rules(players=2), name="two")
     visitor = browser(world)
     assert ">new<" in visitor.get("/leaderboard").text
@@ -150,7 +150,7 @@ def test_a_cached_page_still_limits_the_request_body(world: World) -> None:
 
 
 def test_errors_are_not_cached(world: World) -> None:
-    """The next request tries again."""
+    """The next request is processed again."""
     visitor = browser(world)
     assert visitor.get("/leaderboard?players=9").status_code == 422
     assert visitor.get("/leaderboard?players=9").status_code == 422

@@ -87,7 +87,7 @@ def test_all_pages_show_every_bot_once(visitor: TestClient, query: str) -> None:
 
 
 def test_bots_can_be_filtered(visitor: TestClient) -> None:
-    """Filters are part of a name, in any case, and the exclusion of house bots. A page may be empty."""
+    """A search matches parts of names, in any case. House bots can be excluded. A page may be empty."""
     assert len(everybody(visitor)) == BOTS
     assert len(everybody(visitor, "house=without")) == BOTS - BOTS // 3 - 1
     assert everybody(visitor, "search=%20bot-010%20") == ["bot-010"]
@@ -163,7 +163,7 @@ def again(visitor: TestClient, path: str, etag: str) -> int:
 
 @pytest.mark.parametrize("path", ["/", "/leaderboard?players=5", "/leaderboard.csv"])
 def test_an_unchanged_page_is_not_sent_again(world: World, path: str) -> None:
-    """It is sent again after a game, and after a day, when the changes over seven days differ."""
+    """A page is sent again after a game, and after a day, when the changes over seven days differ."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(5)])
     visitor = browser(world)
     etag = visitor.get(path).headers["etag"]

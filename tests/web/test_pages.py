@@ -61,7 +61,7 @@ def test_an_empty_arena_says_so(empty_store: Store) -> None:
     [*PAGES, "/games/three-0-0/replay.json", f"{STATIC}/site.css", "/nothing", "/leaderboard?players=9"],
 )
 def test_every_response_has_the_security_headers(client: TestClient, path: str) -> None:
-    """Pages, data, static files and errors have them."""
+    """Pages, data, static files and errors all have the headers."""
     headers = client.get(path).headers
     for name, value in SECURITY_HEADERS.items():
         assert headers[name] == value

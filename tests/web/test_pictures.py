@@ -42,7 +42,7 @@ def named(client: TestClient, path: str) -> dict[str, str | None]:
     ],
 )
 def test_a_page_describes_itself(client: TestClient, path: str, title: str, description: str) -> None:
-    """Previews on other sites have the page's title and description. Search results have the same one."""
+    """Previews on other sites have the page's title and description. Search results use the description."""
     told = named(client, path)
     assert told["og:title"] == title
     assert (told["og:description"] or "").startswith(description)

@@ -78,7 +78,7 @@ def test_a_game_from_the_lobby_to_its_end(world: World) -> None:
 
 
 def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> None:
-    """Only the visitor who played the game sees them."""
+    """Only the visitor who played the game sees its result, replay and analysis."""
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now)

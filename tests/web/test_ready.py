@@ -57,7 +57,7 @@ def frozen(cluster: Cluster) -> Iterator[None]:
 def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """It gives the reason, even to concurrent requests. When the database recovers, it is ready again."""
+    """The site gives the reason to all requests, and is ready again when the database recovers."""
     with (
         opened(tmp_path, ARENA_DATABASE_URL=cluster.address("postgres", "postgresql+psycopg")) as site,
         httpx2.Client(base_url=site.url, timeout=WAIT_SECONDS) as client,

@@ -155,7 +155,7 @@ def begin_images(
 ) -> list[socket.socket]:
     """Begin the uploads, and wait until all have a slot."""
     begun = send_images(world, address, senders, places)
-    wait_until(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
+    wait_until(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images' uploads in progress")
     return begun
 
 
@@ -218,7 +218,7 @@ def test_without_losing_places_slow_images_block_an_image_for_hours(
 
 
 def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
-    """After that, the slowest upload is cancelled with the reason, and the others continue."""
+    """After a minute, the slowest upload is cancelled with the reason, and the others continue."""
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         slowest, *others = begin_images(world, address, senders)
@@ -241,7 +241,7 @@ def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
 
 
 def test_slow_images_lose_their_places_after_the_total_time(world: World) -> None:
-    """They lose them even if their rate is high enough. The next upload then gets a slot.
+    """Images lose their slots even if their rate is high enough. The next upload then gets a slot.
 
     With a longer total time, it would get none, as the tests above show.
     """
@@ -249,7 +249,7 @@ def test_slow_images_lose_their_places_after_the_total_time(world: World) -> Non
     # The last upload must end within the total time, even on a busy host.
     limits = BodyTimeouts(idle_seconds=600, grace_seconds=600, bytes_per_second=1, total_seconds=5)
     with site(world, limits) as address, ExitStack() as senders:
-        # On a busy host, the first upload may be over before the last one begins. So this waits for none.
+        # On a busy host, the first upload may be over before the last begins, so this waits for none.
         for sender in send_images(world, address, senders):
             drip_until_answered(sender)
             assert status(sender) == 408
@@ -257,7 +257,7 @@ def test_slow_images_lose_their_places_after_the_total_time(world: World) -> Non
 
 
 def test_a_slow_form_is_ended_too(world: World) -> None:
-    """Its connection is closed soon, except by a site that allows more time."""
+    """The form's connection is closed soon, except by a site that allows more time."""
     strict = BodyTimeouts(idle_seconds=60.0, grace_seconds=1.0, bytes_per_second=KIB, total_seconds=60.0)
     with site(world, DRIPPING) as unlimited, site(world, strict) as address:
         patient, sender = (

@@ -121,7 +121,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
         uploads = tmp_path / "uploads"
         with socket.create_connection((address.host, address.port or 0)) as sender:
             sender.sendall(head.encode() + bytes(4_000_000))
-            wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "a file on its way")
+            wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "an upload in progress")
         wait_until(lambda: not any(uploads.iterdir()), "the file's deletion")
         assert world.store.submissions.newest() == ()
         assert httpx2.get(f"{site.url}/healthz", timeout=WAIT_SECONDS).text == "ok\n"

@@ -9,7 +9,7 @@ from web.http.static import STATIC
 
 
 def test_the_current_version_is_cached_forever(client: TestClient) -> None:
-    """Browsers don't request it again. If they do, they get 304."""
+    """Browsers don't request the file again. If they do, they get a 304."""
     answer = client.get(f"{STATIC}/site.css")
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     again = client.get(f"{STATIC}/site.css", headers={"If-None-Match": answer.headers["ETag"]})

@@ -183,7 +183,7 @@ def test_running_matches_are_shown_with_their_bots(busy: World) -> None:
 def test_private_details_are_not_public(busy: World, who: str) -> None:
     """Visitors don't see who is qualifying, which match is quarantined, which worker is rejected, or why.
 
-    Without the scope operate, an operator's token doesn't show it either.
+    Without the scope operate, an operator's token doesn't show this either.
     """
     user = busy.add("user")
     someone = {
@@ -200,7 +200,7 @@ def test_private_details_are_not_public(busy: World, who: str) -> None:
 
 
 def test_operators_see_everything(busy: World) -> None:
-    """This includes who is qualifying, and why matches were quarantined and workers rejected."""
+    """Operators see who is qualifying, and why matches were quarantined and workers rejected."""
     secret = token(busy, operator(busy), {Scope.OPERATE})
     found = program(busy, secret).get("/api/v1/status").json()
     assert found["quarantined"] == [

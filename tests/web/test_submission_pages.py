@@ -169,7 +169,7 @@ def test_a_rejected_submission_shows_the_cause_and_what_to_try(
 
 
 def test_a_rejected_check_is_called_a_check(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """The page doesn't call it a submission."""
+    """The page doesn't call a check a submission."""
     store = world.store
     store.submissions.add(replace(new("c1", "mine", ann.name, ann.id), check_only=True), PLENTY)
     send(store, ann, "a1")
@@ -205,7 +205,7 @@ def test_memory_and_the_arenas_own_faults_are_named(
 def test_an_active_submission_links_to_its_first_rated_game(
     world: World, ann: KnownAccount, visitor: TestClient
 ) -> None:
-    """The page updates itself until there is one. Once another version plays, the link is gone."""
+    """The page updates itself until the link appears. Once another version plays, the link is gone."""
     store = world.store
     send(store, ann, "a1")
     play(store, "a1", 3)

@@ -57,7 +57,7 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
     ],
 )
 def test_an_invalid_subscription_is_refused(world: World, change: dict[str, object], why: str) -> None:
-    """Page and API give the reason. The page keeps what was typed in the same form, below the reason."""
+    """Page and API give the reason. The page keeps the input in the same form, below the reason."""
     ann = world.add("ann")
     answer = logged_in(world, "ann").post(PAGE, data=HOOK | change)
     assert (answer.status_code, why in answer.text) == (422, True)
@@ -75,7 +75,7 @@ def test_an_invalid_subscription_is_refused(world: World, change: dict[str, obje
 
 
 def test_without_a_mail_server_no_address_is_added(world: World) -> None:
-    """The page has no form for addresses either."""
+    """The page also has no form for email addresses."""
     world.sends_mail = False
     ann = world.add("ann")
     assert "New email address" not in logged_in(world, "ann").get(PAGE).text
@@ -199,7 +199,7 @@ def test_other_sites_can_not_subscribe(world: World) -> None:
 
 
 def test_deleting_an_account_removes_its_subscriptions(world: World) -> None:
-    """A pseudonym gets no notifications."""
+    """A pseudonym receives no notifications."""
     ann = world.add("ann")
     visitor = logged_in(world, "ann")
     visitor.post(PAGE, data=HOOK)

@@ -82,7 +82,7 @@ def test_every_frame_shows_its_scene(client: TestClient, store: Store) -> None:
 
 
 def test_a_seats_view_hides_the_other_hands(client: TestClient) -> None:
-    """Page and data reveal only the number of their cards."""
+    """Page and data reveal only the number of cards in the other hands."""
     text = client.get(f"{GAME}/1/1?view=seat:1").text
     hands = re.findall(r'<ol class="hand".*?</ol>', text, re.DOTALL)
     assert [set(re.findall(r"cards\.svg#(\w+)", hand)) == {"back"} for hand in hands] == [
@@ -188,7 +188,7 @@ def test_only_reading_is_possible(client: TestClient, path: str) -> None:
 
 
 def test_only_the_embedded_page_can_be_framed_by_other_sites(client: TestClient) -> None:
-    """The rest of its policy is the same as that of other pages."""
+    """The rest of the embedded page's policy is the same as on other pages."""
     embedded, page = client.get("/embed/faulty-0-0/2/3?view=seat:1"), client.get(f"{GAME}/2/3")
     for name, value in FRAMABLE.items():
         assert embedded.headers[name] == value
