@@ -35,7 +35,7 @@ pytestmark = pytest.mark.chromium
 LARGEST_BYTES: Final = 100_000
 """Maximum size of a page's HTML, before compression."""
 MOST_TRANSFERRED: Final = 120_000
-"""Maximum size of a page and all that it loads, as sent."""
+"""Maximum size of a page and everything that it loads, as sent."""
 PAPER: Final = {"light": "rgb(250, 246, 237)", "dark": "rgb(18, 20, 42)"}
 NO_PAGES: Final = re.compile(r"^/(api|data|feeds)/|^/(health|ready)z$|^/(bots|live|tv)$|\.\w+$")
 """Routes of data and pictures, and routes that only redirect."""

@@ -1,4 +1,4 @@
-"""Pages with forced colours, on paper, in low windows, and with the longest names."""
+"""Pages with forced colours, on paper, in short windows, and with the longest names."""
 
 from collections.abc import Iterator
 from contextlib import closing

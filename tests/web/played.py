@@ -22,7 +22,7 @@ GAMES: Final = {
     "/challenges": f"{CHALLENGE}-0-0",
     "": "rated-0-0",
 }
-"""Games of the user's bot, by the prefix of the addresses of their pages and data."""
+"""Games of the user's bot, by the address prefix of their pages and data."""
 
 
 def play(world: World, owner: KnownAccount) -> None:

@@ -49,18 +49,18 @@ LOGGED_IN: Final = dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 200)
 INCOMPLETE: Final = dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 422)
 """With a session, the form is refused because it is empty."""
 ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
-"""The owner is redirected to the account page. Others with a session get 404."""
+"""The owner is redirected to the account page. Others with a session get a 404."""
 NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
 
 
 PAGE_OF_OWNER: Final = LOGGED_IN | {"other": 404}
 """A page of something that belongs to the user. Pages ignore tokens."""
 DATA_OF_OWNER: Final = dict.fromkeys(CALLERS, 404) | {"user": 200, "operator": 200}
-"""Data for the script of such a page."""
+"""Data for the script of a page that belongs to the user."""
 THEIR_GAME: Final = dict.fromkeys(CALLERS, 404) | {"user": 200}
 """Games against people are visible only to the person who plays."""
 OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403}
-"""The owner is redirected to the result. Bots are public, so others get 403 and not 404."""
+"""The owner is redirected to the result. Bots are public, so others get a 403 instead of a 404."""
 
 
 def known(status: int, **others: int) -> dict[str, int]:
@@ -78,7 +78,7 @@ READ_BY_OWNER: Final = known(200, sender=403, other=404, other_token=404)
 """Submissions, challenges and logs are visible only to their owner and to operators."""
 TOKENS: Final = {"reader": 403, "sender": 403}
 OWNER_ALONE: Final = {"reader": 403, "other": 403, "other_token": 403, "operator": 403, "operator_token": 403}
-"""Bots are public, so other accounts get 403 and not 404."""
+"""Bots are public, so other accounts get a 403 instead of a 404."""
 SENDS_ALONE: Final = {"reader": 403, "other": 404, "other_token": 404, "operator": 404, "operator_token": 404}
 """Only the owner may make the change, which requires the scope submit."""
 MATRIX: Final = {

@@ -142,7 +142,7 @@ def test_an_unknown_frame_has_no_picture(client: TestClient, path: str, status: 
 
 
 def test_a_picture_is_sent_once(client: TestClient) -> None:
-    """A client that has the picture gets 304, and may keep it in its cache. Other frames have other ETags."""
+    """A client that has the picture gets a 304, and may cache it. Other frames have other ETags."""
     first = client.get(f"{GAME}/1/1/og.png")
     tag = first.headers["etag"]
     again = client.get(f"{GAME}/1/1/og.png", headers={"If-None-Match": tag})

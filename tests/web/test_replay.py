@@ -1,4 +1,4 @@
-"""The replay as a table complies with the rules."""
+"""The table of a replay complies with the rules."""
 
 import random
 
