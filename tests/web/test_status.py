@@ -333,6 +333,6 @@ def when(moment: datetime) -> str:
 
 
 def test_it_is_linked_from_every_page(client: TestClient) -> None:
-    """The link is on every page, and on the status page it is marked as current."""
+    """The front page, for example, has the link. On the status page, it is marked as current."""
     assert "/status" in Page(client.get("/").text).links
     assert '<a href="/status" aria-current="page">' in client.get("/status").text
