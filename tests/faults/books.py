@@ -25,7 +25,7 @@ class Books:
 
 
 class Ledger:
-    """Reads an arena's database while the arena runs."""
+    """Reads an arena's database while the arena is running."""
 
     def __init__(self, url: str) -> None:
         self._database = Database(url)

@@ -69,7 +69,7 @@ class Engine:
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL if killed else signal.SIGTERM)
         self._process.wait(_START_SECONDS)
-        # Its containerd ends with it. If one were left, the next engine would take it for its own.
+        # The engine's containerd ends with it. The next engine would mistake one that was left for its own.
         wait_until(self._is_alone, _START_SECONDS, "containerd is still running")
 
     def _is_alone(self) -> bool:

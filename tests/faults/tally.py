@@ -48,7 +48,7 @@ class Tally:
     again: list[Again] = field(default_factory=list)  # times from a fault to the next claim
     # Maximum of these times in seconds, without waits for a processor; None for no limit.
     max_seconds: float | None = None
-    wrong: list[str] = field(default_factory=list)  # other failures, in words
+    wrong: list[str] = field(default_factory=list)  # descriptions of other failures
 
     def close(self, *arenas: Installation, aside: frozenset[str] = frozenset()) -> None:
         """Count the rows after all matches have been played.

@@ -116,7 +116,7 @@ def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_
     name = f"host-test-{uuid.uuid4().hex[:8]}"
     folder = write_bot(tmp_path / name, 'ENTRYPOINT ["python3", "/bot/bot.py"]')
     (folder / "bot.py").chmod(0o600)
-    # They may also build the base image.
+    # Other checkouts may also build the base image.
     with host_lock(f"{PYTHON.name}-image"):
         image = build_bot_image(docker_client, folder)
         again = build_bot_image(docker_client, folder)

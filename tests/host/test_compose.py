@@ -50,7 +50,7 @@ class Project:
     variables: dict[str, str] = field(default_factory=dict)
 
     def run(self, *arguments: str) -> str:
-        """Call Compose, and return its output."""
+        """Run a Compose command, and return its output."""
         done = subprocess.run(  # noqa: S603 - our own argument list
             [*self.command, "--file", self.file, "--project-name", self.name, *arguments],
             cwd=ROOT,

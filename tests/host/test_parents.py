@@ -142,7 +142,7 @@ def _remove(client: docker.DockerClient, name: str) -> None:
 def test_a_tag_is_resolved_once_and_kept_by_its_digest(
     docker_client: docker.DockerClient, registry: Registry, parents: Parents
 ) -> None:
-    """The digest is printed. When the tag changes, the recorded image stays in use."""
+    """A tag's digest is printed and recorded. If the tag changes, the recorded image remains in use."""
     digest = registry.publish("first")
     pinned = f"{registry.name.removesuffix(':1')}@{digest}"
     said: list[str] = []

@@ -141,7 +141,7 @@ def test_the_lock_files_have_no_addresses() -> None:
 
 
 def test_the_base_image_has_the_versions_of_the_arena() -> None:
-    """Both ends of a connection use the same versions. Only bots have NumPy."""
+    """Bots have the arena's versions, so both ends of a connection have the same. Only bots have NumPy."""
 
     def pins(lock: Path) -> dict[str, str]:
         lines = [line.split()[0] for line in lock.read_text().splitlines() if "==" in line]

@@ -84,7 +84,7 @@ def given(file: str, setting: str) -> set[str]:
 
 
 def test_every_setting_can_be_set_or_is_made_by_the_file() -> None:
-    """Compose's variable has the setting's name. Every service gets the setting, unless it may be secret."""
+    """A setting's variable in Compose has the same name. Every service gets it, unless it may be secret."""
     services = settings_of("docker-compose.yml")
     for setting in {field.upper() for field in Settings.model_fields} - MADE:
         found = {name: its[setting] for name, its in services.items() if setting in its}

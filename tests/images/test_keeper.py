@@ -115,7 +115,7 @@ def test_a_folder_without_any_image_in_use_is_an_error(
 def test_images_that_nobody_uses_may_all_be_gone(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
 ) -> None:
-    """Images of retired bots may be missing. A bot can return when its image is restored."""
+    """Images of retired bots may all be missing. A bot can return once its image is restored."""
     engine.asked = 1
     add_bot(results, "mine", source=keep(images, b"1" * 1000).id)
     results.bot_states.retire("mine", NOW)
@@ -129,7 +129,7 @@ def test_images_that_nobody_uses_may_all_be_gone(
 
 
 def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) -> None:
-    """The failure is logged, and pruning is retried until the context ends."""
+    """A failure to prune is logged, and pruning is repeated until the context ends."""
     with capture_logs() as logs, pruner(keeper, seconds=0.01):
         assert engine.again.wait(WAIT_SECONDS)
     assert [line["error"] for line in logs] == ["the engine does not answer"]

@@ -137,14 +137,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_too_little_memory(large: Path, tmp_path: Path) -> None:
-    """An archive that needs more memory than the limit is rejected with that reason."""
+    """An archive that needs more memory than the limit is rejected for that reason."""
     with pytest.raises(Rejected, match="more than 40 MiB of memory"):
         read(large, tmp_path / "output", limits=_limits(memory_bytes=40 << 20))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_too_much_processor_time(large: Path, tmp_path: Path) -> None:
-    """An archive that needs more processor time than the limit is rejected with that reason."""
+    """An archive that needs more processor time than the limit is rejected for that reason."""
     with pytest.raises(Rejected, match="more than 1 s of processor time"):
         read(large, tmp_path / "output", limits=_limits(cpu_seconds=1, members=10**9))
     assert list(tmp_path.iterdir()) == []

@@ -581,7 +581,7 @@ def test_dummy_wasabi_and_chopsticks() -> None:
 
 
 def test_dummy_scores_as_a_third_player_without_a_place() -> None:
-    """The dummy gets maki and pudding points, the fewest puddings cost points, and it has no place."""
+    """The dummy scores for maki and puddings, the fewest puddings lose points, and it has no place."""
     game = rig([["maki_2", "pudding"], [], ["maki_3"]], dummy=True)
     game.play({0: (("maki_2",), "maki_3"), 1: one("tempura")})
     game.play({0: one("tempura"), 1: (("tempura",), "pudding")})

@@ -10,7 +10,7 @@ TWO = Rules(players=2)
 
 
 def test_two_cards_are_placed_and_the_chopsticks_go_into_the_passed_hand() -> None:
-    """The hand still shrinks by one: two cards leave it, and the chopsticks enter it before the pass."""
+    """A hand still shrinks by one: two cards leave it, and the chopsticks enter it before the pass."""
     state = position(TWO, ["tp sa du m1", "pu pu pu pu"], ["ch wa", ""])
     state = apply(state, [move("sa tp"), move("pu")])
     assert state.tables == (cards("wa sa tp"), cards("pu"))

@@ -92,7 +92,7 @@ def test_all_but_puddings_are_discarded_after_a_round() -> None:
 
 
 def test_a_card_that_is_not_in_the_hand_is_refused() -> None:
-    """The error names the seat, the rule and the hand. The state is unchanged."""
+    """The error for a card that isn't in the hand names the seat, the rule and the hand."""
     state = position(Rules(players=2), ["tp sa", "du du"])
     with pytest.raises(IllegalMove, match="wasabi is not in the hand: dumpling, dumpling") as error:
         apply(state, [move("tp"), move("wa")])
@@ -110,7 +110,7 @@ def test_a_move_has_one_or_two_cards(text: str) -> None:
 
 
 def test_every_asked_seat_must_choose_and_nobody_else() -> None:
-    """A missing entry is an error of the caller rather than an illegal move."""
+    """A missing move is the caller's error rather than an illegal move."""
     state = position(Rules(players=2), ["tp sa", "du du"])
     with pytest.raises(ValueError, match="1 entries for 2 seats"):
         apply(state, [move("tp")])

@@ -303,7 +303,7 @@ def test_chopsticks_that_went_back_are_certain_until_some_are_placed() -> None:
 
 @given(variants, seeds)
 def test_moments_are_what_apply_goes_through(rules: Rules, seed: bytes) -> None:
-    """There is one moment per turn. Hands and tables agree with the states of ``apply``."""
+    """``moments`` has one moment per turn, with hands and tables that agree with the states of ``apply``."""
     for state, moves in random_game(rules, seed):
         if moves is None:
             break

@@ -126,7 +126,7 @@ def test_the_controller_must_name_a_card_for_the_dummy() -> None:
 
 @pytest.mark.parametrize("rules", [DUMMY, Rules(players=2)], ids=name)
 def test_nobody_else_may_name_a_card_for_the_dummy(rules: Rules) -> None:
-    """Such a card is refused without control of the dummy and in a game without a dummy."""
+    """A card for the dummy is refused from a seat without control of it, and in a game without a dummy."""
     state = position(rules, ["tp sa du m1", "pu wa pu"][: rules.players])
     state = state._replace(hands=(cards("tp sa du"), cards("pu wa pu"))) if not rules.dummy else state
     first = move("tp", "sa") if rules.dummy else move("tp")
@@ -172,7 +172,7 @@ def test_the_dummys_nigiri_goes_on_its_wasabi() -> None:
 
 
 def test_the_dummy_takes_maki_points() -> None:
-    """If the dummy has the most icons, a player with the second most gets the lower score."""
+    """If the dummy has the most icons, the player with the second most gets only the lower score."""
     state = position(DUMMY, ["m3 m1", "pu"], ["m1", "m1", "m2"])
     state = apply(state, [move("m1", "m3"), None])
     assert [score.maki for score in state.rounds[0]] == [3, 0, 6]

@@ -335,7 +335,7 @@ def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:
 @pytest.mark.docker
 @pytest.mark.usefixtures("root")
 def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None:
-    """Bots within their own limits are killed if they exceed the shared cap, and none is blamed."""
+    """Bots within their own limits are killed but not blamed if together they exceed the shared cap."""
     driver = docker_stage.client.info()["CgroupDriver"]
     if driver == "systemd":
         pytest.skip("systemd manages slices: an operator limits them")

@@ -43,7 +43,7 @@ def test_bytes_that_are_not_text_are_marked() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(b"abc"), st.integers(0, 70_000)), max_size=12))
 def test_it_has_the_head_and_the_tail_within_the_limit(runs: list[tuple[int, int]]) -> None:
-    """The capture has the output's head and tail and stays within the limit, however the output is split."""
+    """A capture has the output's head and tail, within the limit, however the output is split."""
     pieces = [bytes([character]) * length for character, length in runs]
     whole = b"".join(pieces).decode()
     text = captured(*pieces)

@@ -143,7 +143,7 @@ def test_the_time_of_use_is_updated(hall: Hall) -> None:
 
 @pytest.mark.parametrize("part", ["layer", "configuration"])
 def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
-    """The error names the blob. The engine gets the image only after the blob is repaired."""
+    """The error names the damaged blob. The engine gets the image only after the blob is repaired."""
     image = hall.keep("damaged")
     digest = image.layers[0].digest if part == "layer" else image.id
     blob = hall.folder / "images" / "blobs" / "sha256" / digest.removeprefix("sha256:")
@@ -171,7 +171,7 @@ def test_an_image_in_the_engine_needs_no_store(hall: Hall, base_image: str) -> N
 
 
 def test_a_name_that_was_moved_is_not_trusted(hall: Hall, base_image: str) -> None:
-    """If the name points to another image, the stored image is loaded again."""
+    """If the name refers to another image in the engine, the stored image is loaded again."""
     image = hall.keep("right")
     repository, _, tag = hall.name(image).rpartition(":")
     hall.client.tag(base_image, repository, tag)

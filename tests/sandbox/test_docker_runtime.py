@@ -226,7 +226,7 @@ def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
 
 
 def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waiting continues if the bot runs longer than one call to the engine."""
+    """``wait`` continues if the bot runs for longer than one call to the engine may take."""
     monkeypatch.setattr(docker_sandbox, "_WAIT_SECONDS", 0.3)
     with listening() as (folder, server), futures.ThreadPoolExecutor(1) as pool:
         sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(LISTEN), folder))

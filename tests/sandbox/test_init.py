@@ -429,7 +429,7 @@ def test_an_incomplete_volume_is_created_again(
     """A volume that a crash of the engine left incomplete is recognised by its content."""
     found = b"half of it"
     spoilt = Init(init.machine, found)
-    # It has the right name, like a copy that was cut off.
+    # The volume has the right name, as after an interrupted copy.
     filler = docker_client.api.load_image(spoilt.archive())  # type: ignore[no-untyped-call] # untyped in the stubs
     list(filler)
     container = docker_client.api.create_container(

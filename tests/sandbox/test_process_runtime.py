@@ -85,7 +85,7 @@ def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
 
 
 def test_a_bot_is_the_main_program(process_stage: ProcessStage) -> None:
-    """Code after `if __name__ == "__main__"` runs, and its working directory is the bot's folder."""
+    """Code below `if __name__ == "__main__"` is run, with the bot's folder as the working directory."""
     _, said = run(process_stage, "import os, sys\nif __name__ == '__main__': sys.exit(os.listdir('.'))")
     assert said == "['bot.py']\n"
 

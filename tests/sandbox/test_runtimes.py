@@ -32,7 +32,7 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
-    """A program finds its socket by ARENA_REFEREE, and wait returns its exit code.
+    """A program finds its socket through ARENA_REFEREE, and ``wait`` returns its exit code.
 
     check_source accepts it, and its sandbox describes its limits.
     """
@@ -48,7 +48,7 @@ def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
 
 
 def test_a_signal_is_reported_as_in_a_shell(stage: Stage) -> None:
-    """The exit code after a signal is 128 + the signal's number. The program didn't run out of memory."""
+    """A signal gives the exit code 128 + its number, and isn't mistaken for running out of memory."""
     ended, _ = run(stage, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert (ended.code, ended.out_of_memory) == (137, False)
 

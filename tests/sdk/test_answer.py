@@ -29,7 +29,7 @@ def seen() -> View:
     ],
 )
 def test_every_shape_of_an_answer_is_understood(answer: Any, move: Move, seen: View) -> None:  # noqa: ANN401 - whatever a bot returns
-    """An answer is a card, several cards, a Move or an Answer. It need not be legal here."""
+    """A bot may answer with a card, several cards, a Move or an Answer. The move needn't be legal here."""
     assert as_move(answer, seen) == move
 
 
@@ -52,7 +52,7 @@ def test_only_an_answer_has_a_note() -> None:
 
 
 def test_a_game_in_process_is_the_same_for_the_same_seed() -> None:
-    """The seed determines the deal."""
+    """The same seed gives the same game, and another seed another."""
 
     def first(seen: View) -> Card:
         return seen.hand[0]

@@ -138,7 +138,7 @@ def test_a_late_bot_shows_where_it_is() -> None:
 
 
 def test_a_bot_that_uses_the_timer_itself_keeps_it() -> None:
-    """The bot's alarm still goes off after its answer, and the library prints no stack."""
+    """A bot's own alarm still goes off after its answer, and the library prints no stack."""
 
     async def script(talk: Talk) -> None:
         await talk.asked(RULES)

@@ -36,7 +36,7 @@ class Attack:
     control: Build | None = None
     refused: str | None = None  # a pattern that the rejection matches
     harmless: Check | None = None  # checks that the result is harmless, if the archive is accepted instead
-    # Limits under which the hostile archive is accepted. They show that these limits stopped it.
+    # Limits under which the hostile archive is accepted, which shows that these limits stopped it.
     raised: dict[str, Any] = field(default_factory=dict)
 
 

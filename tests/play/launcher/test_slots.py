@@ -1,4 +1,4 @@
-"""The number of bots that may run at a time, and each bot's share of the cores."""
+"""The number of bots that may run at once, and each bot's share of the cores."""
 
 import pytest
 from hypothesis import given

@@ -30,7 +30,7 @@ def test_sockets_fit_below_a_folder_of_the_maximum_length_and_not_a_longer_one(r
 
 
 def test_bots_can_enter_their_folders_whatever_the_umask(run_dir: Path) -> None:
-    """If the arena is root, bots run as other users. Only the referee can enter its own folder."""
+    """Other users can enter the bots' folders, since a root arena's bots need to, but not the referee's."""
     before = os.umask(0o077)
     try:
         with seat_sockets(run_dir, (0, 1)) as sockets:

@@ -1,4 +1,4 @@
-"""The sweeper removes what matches have left behind, while the arena runs."""
+"""The sweeper removes what matches have left behind, while the arena is running."""
 
 from pathlib import Path
 

@@ -99,7 +99,7 @@ def test_overruns_are_paid_from_the_bank() -> None:
 
 
 def test_an_empty_bank_is_a_timeout() -> None:
-    """When move time and bank are used up the stand-in plays, and the bank stays empty."""
+    """When move time and bank are used up, the stand-in plays, and the bank remains empty."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(1)
@@ -160,7 +160,7 @@ def test_a_late_answer_is_dropped_without_a_second_fault() -> None:
 
 
 def test_a_backlog_of_stale_requests_costs_what_has_timed_out_and_no_more() -> None:
-    """A bot that catches up gets every request, may answer each, and continues from the last."""
+    """A bot that falls behind still gets every request, may answer each, and continues from the last."""
     driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
     driver.greet()
     backlog = []
@@ -179,7 +179,7 @@ def test_a_backlog_of_stale_requests_costs_what_has_timed_out_and_no_more() -> N
 
 
 def test_an_illegal_move_is_played_by_the_stand_in() -> None:
-    """The bot is told which rule it broke, and the game continues."""
+    """An illegal move is a fault whose explanation names the card, and the stand-in plays."""
     driver = Driver(Rules(players=2))
     driver.greet()
     seen = driver.asks[0][0].view

@@ -70,7 +70,7 @@ def test_the_referees_own_wait_is_subtracted_from_an_arrival(
 def test_a_referee_that_waits_for_a_processor_does_not_pause(
     monotonic: Monotonic, time: RefereeClock
 ) -> None:
-    """The bots keep running meanwhile; their own waits are measured for each bot."""
+    """The clock runs on while the referee waits for a processor, since the bots may keep running."""
     begun = time()
     monotonic.seconds += 1.5
     monotonic.waited += 1.375

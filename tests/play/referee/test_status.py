@@ -440,7 +440,7 @@ def test_delays_that_a_bot_causes_count_as_its_time() -> None:
     ],
 )
 def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: bytes | None) -> None:
-    """A bot that leaves crashes, although the write fails before the reader learns of the stream's end."""
+    """A bot that leaves has crashed, even if the write fails before the reader learns of the stream's end."""
 
     async def play() -> RefereedMatch:
         other = _Held(last)

@@ -1,4 +1,4 @@
-"""More attacks on the channel. They are played with plain processes, which is quicker than containers."""
+"""More attacks on the channel. They are played with plain processes, which are faster than containers."""
 
 from collections.abc import Callable
 from dataclasses import replace

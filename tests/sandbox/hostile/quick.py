@@ -1,4 +1,4 @@
-"""Plays attacks that only the channel has to stop, with plain processes and a real referee."""
+"""Plays attacks that only the channel need stop, with plain processes and a real referee."""
 
 import shlex
 import shutil

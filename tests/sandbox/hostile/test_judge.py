@@ -142,7 +142,7 @@ def test_an_attack_that_told_nothing_is_found() -> None:
 
 
 def test_success_is_wrong_with_the_control_and_right_without() -> None:
-    """With the control the attack must get nothing, and without it something."""
+    """An attack that succeeds despite its control is a complaint, as is one that fails without it."""
     record = played("hostile")
     success = replace(record, seats=tuple(replace(seat, stderr='{"taken": 4}') for seat in record.seats))
     assert judged(outcome(success)) == ("takes: it got 4 things",)

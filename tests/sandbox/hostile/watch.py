@@ -77,7 +77,7 @@ class Group:
         return next((int(text) for name in names for text in self._texts(name)), 0)
 
     def _texts(self, name: str) -> Iterator[str]:
-        # Finding the files takes long, and their paths don't change. They exist once the container starts.
+        # Finding the files is slow, and their paths don't change. They exist once the container has started.
         if not self._files.get(name):
             self._files[name] = [file for folder in self._folders if (file := folder / name).exists()]
         for file in self._files[name]:
