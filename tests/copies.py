@@ -69,10 +69,7 @@ class Copies:
             self._cluster.drop(name)
 
     def _restore(self, name: str) -> bool:
-        """Reset a copy to the template.
-
-        Return False if the copy is too large, or if not only rows have changed.
-        """
+        """Reset a copy to the template. Return False if it is too large, or if not only rows have changed."""
         with psycopg.connect(self._cluster.address(name)) as connection:
             connection.execute(_OTHERS)
             if (

@@ -29,7 +29,7 @@ def make(tmp_path: Path, run_dir: Path) -> Make:
 def test_a_second_coordinator_does_not_start(
     make: Make, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """This holds even before the first one has built images or has workers.
+    """The second is refused even before the first has built images or has workers.
 
     After the first has exited, the second starts.
     """

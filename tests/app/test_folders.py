@@ -38,7 +38,7 @@ def test_a_data_directory_without_locks_is_refused(tmp_path: Path, monkeypatch: 
 
 
 def test_an_existing_data_directory_keeps_its_mode(tmp_path: Path) -> None:
-    """This allows an operator to give the site's user access."""
+    """An operator can give the site's user access to an existing directory."""
     tmp_path.chmod(0o750)
     with data_dir_lock(tmp_path):
         install_id(tmp_path)

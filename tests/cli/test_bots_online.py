@@ -252,7 +252,7 @@ def test_a_replay_is_fetched(reader: Author) -> None:
 
 
 def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> None:
-    """They come from a given game, or from games that the author's bots lost. An option names the bot."""
+    """Decisions come from a given game or from lost games. An option selects another bot's decisions."""
     (game,) = reader.live.store.games.newest(None, 1, bot="mine")
     own = {number for number, seat in enumerate(game.seats) if seat.bot == "mine"}
     for word in (str(game.number), f"{reader.live.url}/games/{game.game}"):

@@ -188,7 +188,7 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
 
 @pytest.mark.docker
 def test_the_next_check_removes_what_a_killed_one_left(home: Home) -> None:
-    """It removes containers, image and files of a check that was killed during a game.
+    """The next check removes the containers, image and files of one that was killed during a game.
 
     A check that starts while another one is still playing disturbs nothing.
     """

@@ -73,7 +73,7 @@ def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = 
 
 
 def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Path) -> None:
-    """These commands need neither the database nor the engine."""
+    """The modules of these commands load neither the database nor the engine."""
     names = ("admin", "login", "status", "submit", "simulate", "play", "compare", "league")
     lines = ("--help", *(f"{name} --help" for name in names))
     found = _slow_imports(lines, tmp_path).values()

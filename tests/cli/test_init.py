@@ -13,7 +13,7 @@ from .command import ROOT, arena, environment
 
 
 def test_a_bot_in_python_plays_and_passes_its_test(tmp_path: Path) -> None:
-    """The commands in its README work."""
+    """The commands in the bot's README work."""
     made = arena("init", "mybot", "--json", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     files = json.loads(made.stdout)["files"]

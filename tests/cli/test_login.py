@@ -110,7 +110,7 @@ def test_without_a_login_commands_say_how_to_get_one(author: Author) -> None:
 
 
 def test_the_environment_takes_precedence(author: Author) -> None:
-    """Its token isn't stored, as in CI. Another site's token is never used for its site."""
+    """A token in the environment isn't stored. No site is sent another site's token."""
     token, site = author.live.token("ann"), author.live.url
     said = author.types("status", "--json", ARENA_SITE=site, ARENA_TOKEN=token)
     assert (said.code, said.err) == (0, "")

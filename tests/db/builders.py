@@ -174,7 +174,7 @@ def never_expire(url: str) -> None:
 def finished(
     claim: Claim, places: Sequence[Sequence[int]], *, minute: int = 1, faults: Sequence[int] | None = None
 ) -> FinishedMatch:
-    """Return a claim's result with these places by game. ``faults`` are each seat's in every game."""
+    """Return a claim's result with these places for each game. ``faults`` has a number for each seat."""
     spec = claim.spec
     seats = len(spec.seats)
     faulty = tuple(faults or (0,) * seats)

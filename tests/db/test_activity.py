@@ -96,7 +96,7 @@ def test_a_day_keeps_a_few(store: Store) -> None:
 
 
 def test_games_of_a_disqualified_bot_are_not_highlights(store: Store) -> None:
-    """A disqualified bot's games, earlier or later, are no highlights until the bot is reinstated."""
+    """Neither earlier nor later games are highlights, until the bot is reinstated."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
     before = store.activity.current(LATER).remarkable

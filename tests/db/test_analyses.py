@@ -48,7 +48,7 @@ def test_an_analysis_replaces_an_earlier_one(store: Store) -> None:
 
 @on_both
 def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) -> None:
-    """The costliest come first. They are replaced or removed with the game's analysis."""
+    """The costliest decisions come first. They are replaced or removed with the game's analysis."""
     add_few_games(store)
     while (replay := store.analyses.next_replay(ANALYST, VERSION)) is not None:
         store.analyses.add(coarse_analysis(replay))

@@ -108,7 +108,7 @@ def test_a_new_name_is_read(store: Store) -> None:
 
 
 def test_a_failing_bot_is_read_as_benched(store: Store) -> None:
-    """A failing bot's benching is read even if the game doesn't count, due to a disqualified bot."""
+    """Its benching is read even if a disqualified bot at the table keeps the game from counting."""
     names = {bot: add_bot(store, bot, author=bot) for bot in ("fails", "cheat")}
     for number in range(2):
         record(store, [*names.values()], [(2, 1)] * 4, id_=f"s{number}", faults=(3, 0))

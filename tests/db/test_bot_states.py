@@ -20,7 +20,7 @@ ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test", subject="bot:min
 
 
 def play(store: Store, versions: Sequence[int], minute: int, *, failing: bool = False) -> None:
-    """Record a match of one game, which the first version wins, or in which the stand-in takes it over."""
+    """Record a match of one game. The first version wins the game, or is taken over by the stand-in."""
     faults = (3, *(0,) * (len(versions) - 1)) if failing else None
     places = tuple(range(1, len(versions) + 1))
     record(store, versions, [places], id_=f"m{minute}", minute=minute, faults=faults)
@@ -178,7 +178,7 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
 
 
 def test_a_benched_bot_is_not_drawn_but_stays_on_the_leaderboard(store: Store, other: int) -> None:
-    """Its image is retained, matches already drawn are played and count, and the first reason is kept."""
+    """The image is retained, matches already drawn are played and count, and the first reason is kept."""
     mine = add_bot(store, "mine", source="sha256:a")
     running = claimed(store, (mine, other), id_="running", deals=1)
     for minute in range(1, 6):
@@ -242,7 +242,7 @@ def test_a_replaced_version_does_not_bench_its_bot(store: Store, other: int) -> 
 
 
 def test_house_bots_are_never_benched(store: Store, other: int) -> None:
-    """Submissions need them for qualification."""
+    """Submissions need house bots for qualification."""
     mine = add_bot(store, "mine")
     for minute in range(1, 8):
         play(store, (other, mine), minute, failing=True)
@@ -251,7 +251,7 @@ def test_house_bots_are_never_benched(store: Store, other: int) -> None:
 
 @pytest.mark.parametrize("leave", ["bench", "retire"])
 def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -> None:
-    """It reactivates a benched or retired bot."""
+    """A new version reactivates a benched or retired bot."""
     add_bot(store, "mine", source="sha256:a")
     if leave == "bench":
         store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)

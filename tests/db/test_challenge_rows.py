@@ -234,7 +234,7 @@ def test_a_disqualified_opponent_cancels_waiting_matches(store: Store, ben: Know
 
 @pytest.mark.parametrize("gone", ["ben", "ann"])
 def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: KnownAccount, gone: str) -> None:
-    """This covers challengers and challenged bots, older versions, and a match in progress."""
+    """Challenges show the pseudonym for either side, for older versions, and for a match in progress."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     by_hand = add_bot(store, "by-hand", author="Ann", source="sha256:by-hand")

@@ -55,7 +55,7 @@ def test_recording_a_match_scans_no_growing_table(store: Store, database: Databa
 
 
 def effort(database: Database, ask: Callable[[Connection], object]) -> int:
-    """Return how many hundreds of its virtual machine's steps SQLite needs for a call."""
+    """Return how many hundred steps SQLite's virtual machine takes for a call."""
     steps = 0
 
     def count() -> int:

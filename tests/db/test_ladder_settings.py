@@ -91,7 +91,7 @@ def test_invalid_settings_change_nothing(store: Store) -> None:
 def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_drawn(
     store: Store, ladder: Ladder
 ) -> None:
-    """This holds for rated and qualification matches. A host with smaller shares gives smaller shares."""
+    """Rated and qualification matches keep both. A host with smaller shares gives smaller ones."""
     ladder.limits = Limits(cpus=0.2)
     assert ladder.add_match()
     assert store.ladder.change(LadderChange(move_millis=200, bank_millis=0, memory_mib=64), ENTRY)

@@ -98,7 +98,7 @@ def test_a_locked_worker_delays_no_expiry(store: Store, database: Database, cloc
 
 @on_both
 def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: SetClock) -> None:
-    """A lease may end before the result is stored, as long as no coordinator has noticed that."""
+    """A result counts after its lease has ended, as long as no coordinator has noticed the expiry."""
     first, second = (claim_one(store, "one") for _ in range(2))
     clock.seconds += LEASE_SECONDS + 1
     assert store.results.record(finished(first, [(1, 2, 3)]))

@@ -38,7 +38,7 @@ from tests.soak import SOAK
 
 @on_both
 def test_data_survives_reopening(store: Store, url: str) -> None:
-    """A second start has the same data."""
+    """A reopened database has the same data."""
     record(store, [add_bot(store, n) for n in "ab"], [(1, 2)])
     before = (store.ratings.standings(), store.games.newest())
     store.close()
@@ -63,7 +63,7 @@ def test_the_newest_revision_is_that_of_the_last_migration() -> None:
 
 
 def test_later_revisions_are_larger() -> None:
-    """Revisions have four digits and increase, so that those from before the first release stand out."""
+    """Revisions are increasing numbers of four digits, unlike those from before the first release."""
     scripts = ScriptDirectory.from_config(alembic_config())
     upwards = [script.revision for script in scripts.walk_revisions()][::-1]
     assert upwards == sorted(upwards)

@@ -65,7 +65,7 @@ def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
 
 @pytest.mark.parametrize("name", ["Lily", "greedy", "1ily", "gree-dy0", "G-B0T"])
 def test_a_name_that_looks_like_another_is_taken(store: Store, name: str) -> None:
-    """The other name may be that of an account, a bot or an author."""
+    """Names are refused if they look like that of an account, a bot or an author."""
     add_account(store, "LiIy")
     add_bot(store, "greedy", author="house")
     add_bot(store, "gree_dyo", author="g_bot")
@@ -247,7 +247,7 @@ def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> No
 
 
 def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
-    """They are retired with a reason, and removed from matchmaking and the leaderboard."""
+    """Such bots are retired with a reason, and leave matchmaking and the leaderboard."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")

@@ -223,7 +223,7 @@ def test_quarantined_matches_are_listed(store: Store, versions: tuple[int, int])
 
 @on_both
 def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: tuple[int, int]) -> None:
-    """It may be voided two more times. Attempts keep counting, so stale results are dropped."""
+    """A released match may be voided twice more. Attempts keep counting, so stale results are dropped."""
     add_matches(store, "s", versions, matches=1)
     first = claim_one(store)
     store.leases.record_void("s-0", 1, "no engine", START)

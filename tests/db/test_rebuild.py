@@ -131,7 +131,7 @@ def test_curves_stay_short(store: Store, url: str) -> None:
 
 
 def test_meetings_count_games(store: Store, url: str) -> None:
-    """For each pair, either bot has a row with games and results, which include all versions."""
+    """Each bot of a pair has a row for the other, which counts games and results of all versions."""
     bots = {add_bot(store, "a"): "a", add_bot(store, "b"): "b"}
     one, other = bots
     record(store, (one, other), [(1, 2), (1, 1)], id_="s1")

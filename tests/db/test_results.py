@@ -54,7 +54,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
 
 @on_both
 def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
-    """If a match's last game can't be stored, nothing of the match is, and it is still running."""
+    """If a match's last game can't be stored, none of its games is, and the match is still running."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     record(store, versions, [(1, 2), (1, 2)])
     before = (store.ratings.standings(), store.games.newest(), store.ratings.candidates())

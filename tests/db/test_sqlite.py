@@ -125,7 +125,7 @@ def test_postgresql_has_no_change_counter(store: Store) -> None:
 
 
 def test_another_file_has_no_change_counter(tmp_path: Path) -> None:
-    """If the file is no database, callers query it, and the error says what is wrong."""
+    """For a file that isn't a database, callers fall back to a query, whose error says what is wrong."""
     (tmp_path / "arena.sqlite3").write_bytes(b"rubbish " * 999)
     change_counter = ChangeCounter(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}"))
     assert change_counter() is None

@@ -192,7 +192,7 @@ def test_unconfirmed_addresses_are_removed(store: Store) -> None:
 
 
 def test_subscriptions_belong_to_their_owners(store: Store) -> None:
-    """Others can't change an account's subscriptions. They are limited, and deleted with the account."""
+    """Only the owner can change a subscription. Their number is limited. They end with the account."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     id_ = subscribe(store, ann).id
     assert not store.subscriptions.set_topics(ben.id, id_, [Topic.BENCHED], ENTRY)

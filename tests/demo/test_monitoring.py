@@ -17,7 +17,7 @@ SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_AD
 
 
 def test_a_coordinator_reports_its_health(place_with: With) -> None:
-    """It is healthy from the start, and ready once it plays. Log lines are JSON with their match's id.
+    """A coordinator is healthy from the start, and ready once it plays. It logs JSON with matches' ids.
 
     A second arena in the same data directory reports that another one is running, and does no harm.
     """

@@ -265,7 +265,7 @@ def test_all_points_are_assigned_and_no_more(rules: Rules, seed: bytes) -> None:
 
 
 def test_a_point_can_be_shared_by_every_number_of_icons() -> None:
-    """This includes a player's maximum, which is the icons of the ten highest maki cards."""
+    """Points can be divided evenly by any number of icons, up to those of the ten highest maki cards."""
     icons = sorted([1] * 6 + [2] * 12 + [3] * 8)[-10:]
     assert all(POINT % number == 0 for number in range(1, sum(icons) + 1))
     assert Card.MAKI_3.label == "maki_3"

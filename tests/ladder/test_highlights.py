@@ -33,7 +33,7 @@ def test_a_win_against_the_odds_is_an_upset() -> None:
 
 
 def test_an_expected_result_is_no_upset() -> None:
-    """Nor is a tie, or a new bot's win, unless the new bot beats a very strong one."""
+    """Ties aren't upsets either, nor are a new bot's wins, except against a very strong bot."""
     assert upsets((STRONG, WEAK), (1, 2), (40, 30)) == []
     assert upsets((STRONG, WEAK), (1, 1), (40, 40)) == []
     assert upsets((Rating(30.0, 1.0), NEW), (2, 1), (40, 30)) == []

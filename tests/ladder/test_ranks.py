@@ -130,7 +130,7 @@ def test_an_unknown_player_has_no_interval() -> None:
 
 
 def test_the_probability_that_one_is_better() -> None:
-    """It is one half for equals, and both directions add up to one."""
+    """The probability is one half for equals, and both directions add up to one."""
     assert between(Rating(25.0, 2.0), Rating(25.0, 1.0)) == 0.5
     assert between(Rating(29.0, 3.0), Rating(24.0, 4.0)) == pytest.approx(0.8413, abs=1e-4)
     assert between(Rating(24.0, 4.0), Rating(29.0, 3.0)) == pytest.approx(0.1587, abs=1e-4)

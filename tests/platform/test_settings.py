@@ -57,7 +57,7 @@ def test_a_download_has_an_address_that_can_be_copied_into_a_shell(
 
 
 def test_every_wrong_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This includes names that resemble no setting, and names of variables with empty values."""
+    """Names that resemble no setting, and those of empty variables, are reported too."""
     monkeypatch.setenv("ARENA_PROT", "")
     monkeypatch.setenv("ARENA_QXZJV", "1")
     with pytest.raises(WrongSettings) as refused:

@@ -52,10 +52,7 @@ def test_a_host_that_was_never_checked_admits_no_untrusted_bots() -> None:
 
 
 def test_a_refusal_says_what_is_missing_and_what_to_do() -> None:
-    """For each missing control, it says what was observed and what the control stops.
-
-    It ends with the setting.
-    """
+    """The error has the finding of each missing control, what the control stops, and the setting."""
     with pytest.raises(UntrustedBotsRefused) as caught:
         admit(host_report("swap", "cpu", "user"), {"user"})
     text = str(caught.value)

@@ -71,7 +71,7 @@ def test_only_the_latest_failed_matches_have_a_backoff() -> None:
 
 
 def test_an_arena_that_cannot_play_stops() -> None:
-    """It stops after enough consecutive failures of house bots only, or of different authors' bots."""
+    """Enough consecutive failures of house bots only, or of different authors' bots, stop the arena."""
     house, strangers = ConsecutiveVoids(), ConsecutiveVoids()
     for number in range(MAX_CONSECUTIVE_VOIDS):
         assert not house.too_many(1)

@@ -99,7 +99,7 @@ def test_an_honest_record_is_accepted() -> None:
 
 
 def test_a_crash_counts_only_against_its_seat() -> None:
-    """A taken-over seat is last, whatever its points. After it, no further game need be played."""
+    """A taken-over seat is last, whatever its points. The match's remaining games need not be played."""
     games = check_record(spec(3), crashed())
     assert len(games) == 2
     for game in games:

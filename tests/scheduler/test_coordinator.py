@@ -177,7 +177,7 @@ def test_no_bot_gets_more_than_its_slots_share(
 
 
 def test_waiting_matches_are_played_checked_and_rated(store: Store, run_dir: Path) -> None:
-    """With real bots, the queue is then empty, and every game is stored once.
+    """After real bots have played, the queue is empty, and every game is stored once.
 
     The ratings agree with the log.
     """

@@ -128,7 +128,7 @@ def test_the_newest_progress_is_kept_while_the_database_is_away(
     live, away = LiveMatches(store.live), tmp_path.with_name(tmp_path.name + "-away")
     live.add(claim, encode(progress(claim, 1)))
     live.add(claim, encode(progress(claim, 1, game=1)))
-    store.close()  # files that are open would still work
+    store.close()  # open files would keep working
     tmp_path.rename(away)
     with pytest.raises(DatabaseUnavailable):
         live.publish()

@@ -310,7 +310,7 @@ def test_a_game_that_can_not_be_stored_fails(
 
 
 def test_a_stop_says_so_even_if_it_aborts_the_match_first(store: Store, run_dir: Path) -> None:
-    """The trouble names the stop, although the launcher is stopped before people's tables are closed."""
+    """The game gives the stop as the reason, even though the launcher stops before the tables close."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
     with host(store, run_dir, launcher=launcher):

@@ -169,7 +169,7 @@ def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
 
 
 def test_an_aborted_upload_counts_towards_the_quota(store: Store, folder: Path) -> None:
-    """So does one that differs from its announcement. The wait depends on the oldest upload."""
+    """Uploads that differ from their announcement count too. The wait depends on the oldest upload."""
     one = receiver(store, folder, most=2)
     with suppress(ConnectionResetError), one.begin(upload()):
         raise ConnectionResetError
@@ -403,7 +403,7 @@ def test_trusted_files_need_no_tested_host(tmp_path: Path, folder: Path) -> None
 
 
 def test_files_left_by_a_killed_process_are_removed(folder: Path) -> None:
-    """They are removed once they can no longer be in use. Files of submissions are kept."""
+    """Such files are removed once they can no longer be in use. Files of submissions are kept."""
     folder.mkdir(parents=True)
     for name, age in {"u1.tar": GRACE, "u2.py": GRACE, "u3.part": GRACE, "u4.part": timedelta(0)}.items():
         file = folder / name

@@ -67,7 +67,7 @@ def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int
 
 @given(seen=views(), data=st.data())
 def test_every_legal_move_survives_the_wire(seen: View, data: st.DataObject) -> None:
-    """So do the dummy's card, the game, round and turn, and the note."""
+    """The dummy's card, the game, round and turn, and the note survive as well."""
     move = data.draw(st.sampled_from(seen.legal_moves()))
     message = pb.Move.FromString(convert.move_to_wire(7, seen, move, "why").SerializeToString())
     assert convert.move_from_wire(message) == move

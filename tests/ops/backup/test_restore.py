@@ -132,7 +132,7 @@ def test_a_backup_can_go_to_stdout(live: Spot, spots: Spots, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("left", ["a-file", "images/blobs/sha256/00", "arena.sqlite3"])
 def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spots, left: str) -> None:
-    """Its files are left as they are. Empty folders are accepted, since they may be mount points."""
+    """Existing files are left unchanged. Empty folders are accepted, since they may be mount points."""
     there = spots.make("there")
     file = there.settings.data_dir / left
     file.parent.mkdir(parents=True)
@@ -304,7 +304,7 @@ def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -
 def test_a_backup_from_before_the_first_release_is_refused(
     kept: Path, spots: Spots, tmp_path: Path, revision: str, to: str
 ) -> None:
-    """It is refused before anything is written. The error says how to start without it, or use it."""
+    """Nothing is written. The error says how to start without the backup, and how to use it."""
     there = spots.make("there", postgresql=to == "postgresql")
     old = altered(kept, tmp_path / "old.zip", revision=revision)
     said = f"revision {revision}, which predates the first release.*: start an arena without it"

@@ -70,11 +70,11 @@ class Hosts:
         self._processes[name] = forked.member(arguments, environment, log, program)
 
     def start_scheduler(self) -> None:
-        """Start the scheduler, also after it was killed."""
+        """Start the scheduler, or restart it after it was killed."""
         self.start("scheduler", "scheduler", f"127.0.0.1:{self.port}", key="scheduler")
 
     def start_worker(self, name: str) -> None:
-        """Start a worker, also after it was killed."""
+        """Start a worker, or restart it after it was killed."""
         self.start(name, "worker", key="worker")
 
     def ask(self, name: str, path: str) -> httpx2.Response | None:

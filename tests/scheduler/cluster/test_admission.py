@@ -71,7 +71,7 @@ def test_an_unreadable_report_is_refused(store: Store) -> None:
 
 
 def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
-    """Its data may have a different meaning, so none of it is stored."""
+    """Such a worker's data may have a different meaning, so none of it is stored."""
     gate = Gate()
     assert refusal(
         worker(msgspec.json.encode(host_report()), version="0.0.9"), RuntimeName.DOCKER, store, gate

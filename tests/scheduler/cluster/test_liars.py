@@ -60,7 +60,7 @@ def doubted(store: Store) -> set[str]:
 
 
 def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> ClusterWorkers:
-    """Return the workers as a coordinator sees them, which decides whether to admit each that joins."""
+    """Return the workers as seen by a coordinator that decides whether to admit each new one."""
     shown, gate = keys(cluster.keys, "coordinator"), Gate()
     address, security = address_of("127.0.0.1", cluster.port, shown), security_of(shown)
     return ClusterWorkers(

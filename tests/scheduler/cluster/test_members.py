@@ -191,7 +191,7 @@ def test_a_coordinator_refuses_the_scheduler_of_another_cluster(cluster: Hosts, 
 @pytest.mark.filterwarnings("ignore:unclosed event loop:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:.*BaseEventLoop.__del__:pytest.PytestUnraisableExceptionWarning")
 def test_a_process_without_free_descriptors_reports_it(cluster: Hosts) -> None:
-    """The coordinator tries again, and doesn't wait for an event loop that can't be created."""
+    """Connecting fails with the reason, instead of waiting for an event loop that can't be created."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     shown = keys(cluster.keys, "coordinator")
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
@@ -283,7 +283,7 @@ def test_a_coordinator_that_stops_leaves_no_match_behind(cluster: Hosts, slow: s
 
 
 def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, slow: str) -> None:
-    """Its match fails within seconds. After a restart, the worker counts as a new one."""
+    """The lost worker's match fails within seconds. After a restart, the worker counts as a new one."""
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
         cluster.kill("worker0")

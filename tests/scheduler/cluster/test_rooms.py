@@ -75,7 +75,7 @@ def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
 
 
 def test_a_worker_that_was_lost_from_sight_is_not_less_than_idle() -> None:
-    """After a worker disappears and returns, the end of an earlier match doesn't change its count."""
+    """After a worker disappears and returns, the end of an earlier match doesn't lower its count."""
     where = rooms(member("a"))
     assert taken(where, 5) == "a"
     where.update([])
@@ -114,7 +114,7 @@ def test_workers_that_leave_have_trouble_or_rest_get_nothing() -> None:
 
 
 def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
-    """There is no reason as long as a worker accepts matches, even if it is full or in backoff."""
+    """No reason is given as long as any worker accepts matches, even if it is full or in backoff."""
     leaves = member("leaves", state=WorkerState(busy={}, leaving=True))
     ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
     assert rooms().unavailable_reason() == "no admitted worker is connected"
