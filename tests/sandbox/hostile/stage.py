@@ -82,8 +82,8 @@ class HostileStage:
         self._docker = client
         self._client = LooseClient()
         self.runtime = DockerRuntime(self._client, runtime=runtime, install=_CGROUP)
-        # This creates the init's volume, which remains in the engine, lest the first attack seem to
-        # have left it. A busy engine may seem unavailable, since this waits only a few seconds for it.
+        # This creates the init's volume, which remains in the engine. The first attack would otherwise seem
+        # to have left it. A busy engine may seem unavailable, since this waits only a few seconds for it.
         for left in reversed(range(_TRIES)):
             trouble = self.runtime.unavailable_reason()
             if trouble is None:
