@@ -75,7 +75,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """Make the garbage collector skip imported modules, and run less often.
 
-    Otherwise it takes a quarter of the time of tests that create many sites.
+    Otherwise, collections take a quarter of the time of tests that create many sites.
     """
     gc.collect()
     gc.freeze()
@@ -139,10 +139,11 @@ def missing(what: str, remedy: str) -> NoReturn:
 
 @pytest.fixture(scope="module", autouse=True)
 def _leftovers() -> Iterator[None]:
-    """Collect what a file's tests left open, so that its own tests fail due to warnings, not a later file's.
+    """Collect what a file's tests left open, so that warnings fail one of them, and not a later file's.
 
     Objects held by the last test's fixtures are collected when the next file begins. All others that exist by
-    then are frozen, so that later collections skip them. Otherwise each would take a second after many files.
+    then are frozen, so that later collections skip them. Otherwise, after many files, each collection would
+    take a second.
     """
     gc.collect()
     gc.freeze()

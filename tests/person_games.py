@@ -42,7 +42,7 @@ def add_person_game(  # noqa: PLR0913 - a game has these parts
 ) -> None:
     """Add a game.
 
-    Play it up to the decision at which ``stop`` returns True, or to the end, unless ``waits``.
+    Unless ``waits``, play it up to the decision at which ``stop`` returns True, or to the end.
     """
     versions = tuple([version for bot in bots if (version := store.bots.version_id(bot, 1)) is not None])
     assert len(versions) == len(bots)

@@ -41,7 +41,7 @@ class Cluster:
 
     def __init__(self, programs: Path) -> None:
         self._programs = programs
-        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-pg-"))  # short, as sockets' paths are limited
+        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-pg-"))  # short, since socket paths are limited
         self._user = "postgres" if os.geteuid() == 0 else None
         if self._user:
             shutil.chown(self._folder, self._user)
@@ -114,8 +114,7 @@ class Cluster:
         shutil.rmtree(self._folder)
 
     def _call(self, program: str, *arguments: str) -> None:
-        # Output goes to a file. The server inherits it, and a pipe would stay open while the server is
-        # running.
+        # Output goes to a file, since the server inherits it, and would keep a pipe open.
         with (self._folder / "output").open("a+") as output:
             done = subprocess.run(  # noqa: S603 - our own argument lists
                 [self._programs / program, *arguments],

@@ -1,4 +1,4 @@
-"""Tests of the lock on a database that only one coordinator with containers can hold, from its start on."""
+"""Tests of the database lock that only one coordinator with containers can hold, from its start on."""
 
 from collections.abc import Callable
 from contextlib import closing

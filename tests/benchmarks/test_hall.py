@@ -22,7 +22,7 @@ with open_hall(RuntimeName.PROCESS) as hall, hall.lone_bot() as bot:
 
 
 def test_a_hall_that_is_ended_removes_its_bots_and_folders(tmp_path: Path) -> None:
-    """The removed folder had the bots' sources and sockets."""
+    """A terminated program removes the folder with the bots' sources and sockets."""
     with subprocess.Popen(  # noqa: S603 - the program above
         [sys.executable, "-c", PROGRAM],
         env={**os.environ, "TMPDIR": str(tmp_path)},

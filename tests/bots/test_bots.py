@@ -115,7 +115,7 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bot_is_a_folder_to_learn_from(name: str) -> None:
-    """Each has a README, uses the base image, and imports only the library and standard modules."""
+    """Each bot has a README, uses the base image, and imports only the library and standard modules."""
     assert (FOLDER / name / "README.md").read_text().startswith(f"# {name}\n")
     assert (FOLDER / name / "Dockerfile").read_text().splitlines() == [
         "FROM kaiten/bot-base-python",

@@ -43,7 +43,7 @@ def test_a_token_says_whose_it_is(arena: Live) -> None:
 
 
 def test_a_problem_has_status_detail_and_hint(arena: Live) -> None:
-    """The error has those of the response. If the token is refused, it says how to create another one."""
+    """All three come from the response. If the token is refused, the error says how to create another one."""
     with visited(arena.url, arena.token("ann")) as site:
         with pytest.raises(SiteProblem) as missing:
             site.get("/submissions/abc")

@@ -15,7 +15,7 @@ PAGE = DOCS / "protocol.md"
 
 
 def test_the_first_turn_has_the_referees_messages() -> None:
-    """A match accepts the page's two messages from the bot and sends the two others."""
+    """A match accepts the page's two messages from the bot and sends the other two."""
     hello, begin, move, after = blocks(PAGE, "textproto")
     greeting = text_format.Parse(hello, pb.BotMessage())
     answer = text_format.Parse(move, pb.BotMessage())

@@ -46,7 +46,7 @@ def golden(rules: Rules) -> bytes:
 
 
 def conversations() -> Iterator[tuple[str, str]]:
-    """Yield the name and text of a one-game match with one bot for each combination."""
+    """For each combination, yield the name and text of a one-game match with one bot."""
     names = {rules: name for name, rules in VARIANTS.items()}
     for game in conformance_games():
         yield names[game.rules], "".join(_line(*each) for each in _messages(game))

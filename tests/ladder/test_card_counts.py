@@ -173,7 +173,7 @@ def test_games_with_a_dummy_are_left_out(game: Played) -> None:
 
 
 def test_chopsticks_take_two_cards_in_one_decision() -> None:
-    """Two of a kind count as one decision to take it and as two cards. Both earn points."""
+    """Taking two of a kind counts as one decision and as two cards, and both cards earn points."""
     for number in range(200):
         game = played(Rules(players=2), number.to_bytes(16, "big"))
         pairs = [
@@ -238,7 +238,7 @@ def test_each_card_gets_its_share(mine: str, theirs: str, points: str) -> None:
 
 
 def test_points_for_the_most_puddings_are_shared() -> None:
-    """Puddings of earlier rounds share them. Points lost for the fewest are assigned to no card."""
+    """Puddings of earlier rounds share the points. Points lost for the fewest belong to no card."""
     end = ended("pu pu", "pu", puddings=(4, 1), gain=6)
     assert earned(end, 0) == {(1, 1): (POINT * 6 // 4,), (1, 2): (POINT * 6 // 4,)}
     assert earned(end, 1) == {(1, 1): (0,), (1, 2): ()}

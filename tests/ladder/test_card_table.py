@@ -167,7 +167,7 @@ def test_intervals_contain_their_value_and_stay_within_bounds(one: WinRate, othe
 
 
 def test_decisions_of_one_seat_count_as_one_game() -> None:
-    """Any number of decisions by one seat, equal for all seats, counts as one game per seat."""
+    """Seats that decided equally often count as one game each."""
     once, often = rate(1, 1), win_rate(10 * WIN, 10, 10 * 10)
     assert once == often
     several = win_rate(3 * 4 * WIN, 7 * 4, 7 * 4 * 4)

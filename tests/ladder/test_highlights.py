@@ -24,7 +24,7 @@ def upsets(*arguments: object) -> list[tuple[int, int | None]]:
 
 
 def test_a_win_against_the_odds_is_an_upset() -> None:
-    """The highlight is the pair with the least probable result, and has this probability."""
+    """The highlight has the pair with the least probable result, and the result's probability."""
     found = highlights(7, (STRONG, WEAK, Rating(22.0, 1.0)), (3, 1, 2), (20, 40, 30))
     assert found[0] == Highlight(
         kind=HighlightKind.UPSET, game=7, seat=1, other=0, value=expected(WEAK, STRONG, (3,))

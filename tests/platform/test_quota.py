@@ -138,7 +138,7 @@ def version(docker_client: docker.DockerClient) -> int:
 @pytest.mark.docker
 @pytest.mark.parametrize("processes", [pytest.param(1, id="spins"), pytest.param(6, id="forks")])
 def test_a_bot_that_its_own_quota_stops_does_not_wait_for_the_host(version: int, processes: int) -> None:
-    """Mostly it is runnable but not running, since it has used up its quota."""
+    """The bot is mostly runnable but not running, since it has used up its quota."""
     assert waits(version, 0.2, processes, others=0, comes_first=True) < 0.1
 
 

@@ -1,4 +1,4 @@
-"""Tests that several threads can decode types from the first time on."""
+"""Tests that several threads can decode a type at the same time, even for the first time."""
 
 import ast
 import subprocess

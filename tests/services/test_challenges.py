@@ -74,7 +74,7 @@ def test_a_waiting_challenge_has_no_results(store: Store) -> None:
 
 
 def test_every_game_counts_for_everybody(store: Store) -> None:
-    """Points and places are the replays', but by bot. Faults affect places as usual."""
+    """Points and places are those of the replays, by bot. Faults affect places as usual."""
     states = []
     for _ in ENTRANTS:
         play(store, faults=0.2)

@@ -29,7 +29,7 @@ def test_times_notes_and_output_are_counted() -> None:
 
 
 def test_late_decisions_have_no_time() -> None:
-    """Late decisions are counted in both numbers, but have no time."""
+    """Late decisions count among all decisions and as late, but have no time."""
     told = figures(played(late(2)))
     assert (told.late, told.slowest_millis) == (2, 0.0)
     assert told.decisions == figures(played(late(0))).decisions

@@ -225,7 +225,7 @@ def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place
 
 
 def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> None:
-    """Although the archive differs, it is rejected before it plays. The error names the version."""
+    """The same image in a different archive is rejected before it plays. The error names the version."""
     place.send()
     for _ in range(4):
         place.step()

@@ -188,7 +188,10 @@ def test_an_absent_bot_gets_the_cause(play: Play, report: SeatReport, kind: Kind
 
 
 def test_trying_the_network_is_not_a_cause_by_itself() -> None:
-    """A bot that tries the network and keeps playing qualifies. Its cause can only be another fault."""
+    """A bot that tries the network and keeps playing qualifies.
+
+    If it has another fault, that is the cause.
+    """
     report = replace(RAN, stderr="x" * 9000 + "Network is unreachable\n")
     assert standing([played(well, report)]).cause is None
     cause = standing([played(forbidden, report)]).cause
@@ -374,7 +377,7 @@ kaiten: game 0, round 1, turn 1: timeout: no answer
 
 
 def test_the_cause_of_a_late_python_bot_has_its_position() -> None:
-    """The cause names the innermost line of its file in the library's stack trace."""
+    """The cause names the innermost line of the bot's file in the library's stack trace."""
     cause = standing([played(late(3), replace(RAN, stderr=STACK))]).cause
     assert cause is not None
     assert cause.text.endswith("; when its time ran out, it was in bot.py, line 12, in search")

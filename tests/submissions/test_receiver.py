@@ -304,7 +304,7 @@ def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
 
 
 def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
-    """A new upload has to wait until one of them becomes too slow."""
+    """A new upload has to wait until one of the fast uploads becomes too slow."""
     with Crowd(store, folder) as crowd:
         fast = crowd.begin("fast")
         for _ in range(60):

@@ -135,7 +135,7 @@ def test_a_score_reaches_the_field_of_its_kind() -> None:
     ],
 )
 def test_a_move_without_one_or_two_cards_is_refused_with_the_reason(message: bytes, words: str) -> None:
-    """A number that is no card's also raises ValueError."""
+    """A number that isn't assigned to a card raises ValueError, too."""
     with pytest.raises(ValueError, match=words):
         convert.move_from_wire(pb.Move.FromString(message))
 
