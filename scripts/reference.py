@@ -28,7 +28,7 @@ from arena.cli.help import plain_record
 from arena.cli.main import app
 from arena.db.store import open_store
 from arena.db.subscriptions import SubscriptionKind
-from arena.notices.deliverer import DeliveryMetrics
+from arena.notices.metrics import DeliveryMetrics
 from arena.notices.subscriptions import open_subscriptions
 from arena.ops.export.manifest import exports_folder
 from arena.ops.monitoring import new_registry

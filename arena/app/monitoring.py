@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from arena.app.folders import CannotStart
 from arena.db.errors import StoreError
 from arena.db.store import Store
-from arena.notices.deliverer import DeliveryMetrics
+from arena.notices.metrics import DeliveryMetrics
 from arena.ops.monitoring import (
     CallWithTimeout,
     CannotListen,

@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter
 
 from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.db.subscriptions import DueNotice, SubscriptionKind
 from arena.notices.mail import Mailer, mailer_of
+from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.notices.webhooks import NotDelivered, Webhooks
 from arena.platform.periodic import Backoff, PeriodicTask
 from arena.platform.settings import Settings
@@ -38,33 +37,6 @@ _CONFIRMATION_TIME: Final = timedelta(days=7)
 _DELIVERY_SECONDS: Final = 2.0
 _RANKS_SECONDS: Final = 300.0
 """Intervals between deliveries, and between checks for overtaken bots."""
-
-
-class DeliveryOutcome(StrEnum):
-    """The outcome of an attempt to deliver a notice."""
-
-    SENT = "sent"
-    FAILED = "failed"
-    """The notice will be sent again later, unless its subscription is switched off."""
-
-
-class DeliveryMetrics:
-    """Counts attempts to deliver notices. Thread-safe."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._deliveries = Counter(
-            "kaiten_deliveries",
-            "Attempts to deliver a notification.",
-            ("kind", "outcome"),
-            registry=registry,
-        )
-        for kind in SubscriptionKind:  # without an initial 0, Prometheus misses the first increase
-            for outcome in DeliveryOutcome:
-                self._deliveries.labels(kind.value, outcome.value)
-
-    def count(self, kind: SubscriptionKind, outcome: DeliveryOutcome) -> None:
-        """Count an attempt."""
-        self._deliveries.labels(kind.value, outcome.value).inc()
 
 
 class Deliverer:

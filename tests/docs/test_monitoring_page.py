@@ -10,7 +10,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.db.subscriptions import SubscriptionKind
-from arena.notices.deliverer import DeliveryMetrics
+from arena.notices.metrics import DeliveryMetrics
 from arena.ops.monitoring import new_registry
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Limits, WorkerStatus

@@ -20,8 +20,9 @@ from prometheus_client import CollectorRegistry
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import KnownSubscription, SubscriptionKind
-from arena.notices.deliverer import Deliverer, DeliveryMetrics, DeliveryOutcome
+from arena.notices.deliverer import Deliverer
 from arena.notices.mail import Mailer
+from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.notices.subscriptions import OwnSubscriptions
 from arena.notices.webhooks import Webhooks
 from arena.protocol.news import Topic
