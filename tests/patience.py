@@ -26,12 +26,12 @@ def wait_until(condition: Callable[[], _T | None], what: str = "a condition", pa
 
     Args:
         condition: Returns a true value when the wait is over.
-        what: What is being awaited, for the error message.
+        what: What is being awaited or still missing, for the error message.
         pause: Initial number of seconds between checks.
     """
     deadline = time.monotonic() + WAIT_SECONDS
     while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {WAIT_SECONDS} s in vain: {what}"
+        assert time.monotonic() < deadline, f"timed out after {WAIT_SECONDS} s: {what}"
         time.sleep(pause)
         pause = min(1.2 * pause, 0.25)
     return found

@@ -108,7 +108,7 @@ def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> Non
         file.unlink()
         with pytest.raises(CannotSend, match="can no longer be read"):
             site.put("/bots/deleted/submissions", body_of(payload, lambda *_: None), kind="python")
-    wait_until(lambda: kept(arena) == before, "the end of it")
+    wait_until(lambda: kept(arena) == before, "the removal of the file")
     assert arena.store.submissions.newest(bot="deleted") == ()
 
 
@@ -131,11 +131,11 @@ def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
     before = kept(arena)
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - our own
         try:
-            wait_until(lambda: kept(arena) > before, "a file on its way")
+            wait_until(lambda: kept(arena) > before, "part of a file")
         finally:
             sender.kill()
     assert sender.returncode == -signal.SIGKILL
-    wait_until(lambda: kept(arena) == before, "its end")
+    wait_until(lambda: kept(arena) == before, "the removal of the file")
     assert arena.store.submissions.newest(bot="large") == ()
 
 
@@ -250,7 +250,7 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
         )
         with pytest.raises(CannotSend, match="the engine is gone"):
             site.put("/bots/broken/submissions", body_of(broken, lambda *_: None), kind="image")
-    wait_until(lambda: kept(arena) == before, "the end of it")
+    wait_until(lambda: kept(arena) == before, "the removal of the file")
     assert arena.store.submissions.newest(bot="broken") == ()
 
 

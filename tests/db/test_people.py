@@ -409,7 +409,7 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
 
 @on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
-    """The pseudonym replaces the name in the account's entries and in others' attempts to log in to it.
+    """The account's visits, and attempts to log in to it, lose their address and get the pseudonym.
 
     Other accounts' entries are unchanged.
     """

@@ -119,7 +119,7 @@ def test_from_a_container_to_a_rated_bot(
             assert -1 not in order, said
             assert order == sorted(order), said
         rejection(ann, "noentry", done["noentry"])
-        wait_until(lambda: rated(ann).keys() >= GOOD | {"added"}, "rated games of all")
+        wait_until(lambda: rated(ann).keys() >= GOOD | {"added"}, "rated games of all bots")
         assert "noentry" not in rated(ann)
         _game_is_shown_to_all(address)
         _logs_are_for_their_owner(ann, bob)

@@ -28,7 +28,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
             lines.append(_line(arena))
         with client_of(f"http://{lines[-1]['address']}") as client:
             wait_until(lambda: client.get("/healthz").text == "ok\n", "its health")
-            wait_until(lambda: client.get("/readyz").status_code == 200, "that it plays")
+            wait_until(lambda: client.get("/readyz").status_code == 200, "its readiness")
             # Keep reading, so that the arena never waits for a reader.
             while sum(line["event"] == "match stored" for line in lines) < 2:
                 lines.append(_line(arena))
@@ -37,7 +37,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
             assert second.code == 1
             assert "another arena is running" in second.stderr
             # A match is counted only after its line has been logged, and in each metric at a different time.
-            wait_until(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of them")
+            wait_until(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of both matches")
             arena.send_signal(signal.SIGTERM)
         # Not communicate(), which would lose data that was read from the pipe but not yet returned as a line.
         assert arena.stdout is not None
@@ -58,7 +58,7 @@ def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place)
         while line["event"] != "ops endpoint listening":
             line = _line(arena)
         with client_of(f"http://{line['address']}") as client:
-            answer = wait_until(lambda: _lacking(client, "disk"), "all but the disk")
+            answer = wait_until(lambda: _lacking(client, "disk"), "all checks except that of the disk")
             assert answer.status_code == 503
             assert answer.json()["detail"] == (
                 "disk: full, so no new matches start: free some space, or lower ARENA_DISK_FLOOR_GIB"

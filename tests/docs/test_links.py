@@ -23,7 +23,7 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
             continue
         path, _, anchor = link.partition("#")
         target = (document.parent / path).resolve() if path else document
-        assert target.exists(), f"{link} leads nowhere"
+        assert target.exists(), f"{link}: no such file"
         assert not anchor or anchor in anchors(target), f"{link}: {name(target)} has no such heading"
 
 
@@ -40,7 +40,7 @@ def test_every_path_between_backticks_exists(document: Path) -> None:
         top, slash, rest = text.partition("/")
         # bots/mybot is the reader's own folder, and kaiten/… are images.
         if slash and top in tops and re.fullmatch(r"[\w./-]+", rest) and rest != "mybot":
-            assert (ROOT / text).exists(), f"{text} is not there"
+            assert (ROOT / text).exists(), f"{text}: no such file"
 
 
 def test_every_page_of_docs_is_linked_from_the_readme() -> None:

@@ -47,7 +47,7 @@ def test_sections_that_the_code_refers_to_exist() -> None:
     for file in [*ROOT.glob("arena/**/*.py"), *ROOT.glob("web/**/*.py")]:
         doc = " ".join((ast.get_docstring(ast.parse(file.read_text())) or "").split())
         for page in re.findall(r"docs/[\w-]+\.(?:md|json)", doc):
-            assert (ROOT / page).exists(), f"{file} names {page}"
+            assert (ROOT / page).exists(), f"{file} names {page}, which doesn't exist"
         source = re.search(r"Source: (.*?) of docs/(?:arena-)?rules\.md", doc)
         if source:
             found += 1

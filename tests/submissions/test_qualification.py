@@ -188,10 +188,7 @@ def test_an_absent_bot_gets_the_cause(play: Play, report: SeatReport, kind: Kind
 
 
 def test_trying_the_network_is_not_a_cause_by_itself() -> None:
-    """A bot that tries the network and keeps playing qualifies.
-
-    If it has another fault, that is the cause.
-    """
+    """A bot that tries the network but keeps playing qualifies. Any other fault is its cause."""
     report = replace(RAN, stderr="x" * 9000 + "Network is unreachable\n")
     assert standing([played(well, report)]).cause is None
     cause = standing([played(forbidden, report)]).cause

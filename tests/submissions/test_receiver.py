@@ -237,7 +237,7 @@ def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
     send(one, upload(), FILE)
     digest = hashlib.sha256(FILE).hexdigest()
     with pytest.raises(SameContent), one.begin(upload(sha256=digest.upper())):
-        pytest.fail("its bytes were asked for")
+        pytest.fail("the content of the file was requested")
     with pytest.raises(SameContent):
         send(one, upload(), FILE)
     assert [file.name for file in folder.iterdir()] == ["u0.py"]
