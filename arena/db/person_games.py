@@ -11,9 +11,11 @@ from typing import Final
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
+from arena.db import ladder
 from arena.db.analyses import packed, unpacked
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import QuotaReached
+from arena.db.results import with_authors
 from arena.db.schema import BotRow, BotVersionRow, PersonGameRow
 from arena.protocol.analysis import Analysis
 from arena.protocol.decoding import prepared
@@ -198,10 +200,20 @@ class PersonGames(Repository):
         self._close(PersonGameRow.id == id_, PersonGameState.FAILED, at, trouble)
 
     def finish(self, id_: str, replay: str, at: datetime) -> None:
-        """Store the replay of a game that is over, unless the person has left."""
-        self._change(
-            PersonGameRow.id == id_, _IS_PLAYING, **_ending_values(PersonGameState.OVER, at), replay=replay
-        )
+        """Store the replay of a game that is over, unless the person has left.
+
+        It gets the authors' current names, because accounts may have been deleted since the game began.
+        """
+        mine = (PersonGameRow.id == id_, _IS_PLAYING)
+        with self._transactions.write() as connection:
+            ladder.lock(connection)  # so that no other account is deleted until this transaction ends
+            row = connection.execute(select(PersonGameRow.__table__).where(*mine)).one_or_none()
+            if row is None:
+                return
+            authors: list[str | None] = [each.author for each in _known(connection, [row])[0].opponents]
+            authors.insert(row.seat, None)
+            ending = _ending_values(PersonGameState.OVER, at) | {"replay": with_authors(replay, authors)}
+            connection.execute(update(PersonGameRow).where(*mine).values(ending))
 
     def begin(self) -> PersonGame | None:
         """Mark the game that has waited longest as playing and return it; None if no game is waiting."""

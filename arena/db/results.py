@@ -29,14 +29,14 @@ class _ReplaySeats(msgspec.Struct):
     seats: tuple[_ReplaySeat, ...]
 
 
-def with_authors(replay: str, authors: Sequence[str]) -> str:
-    """Return a replay with its authors replaced, one per seat; unchanged if they are the same.
+def with_authors(replay: str, authors: Sequence[str | None]) -> str:
+    """Return a replay with its authors replaced, one per seat; None leaves a seat's author.
 
     ``replay`` must be compact JSON text, as :func:`arena.play.replay.document.encode` writes it.
     """
     seats = msgspec.json.decode(replay, type=prepared(_ReplaySeats)).seats
     for seat, now in zip(seats, authors, strict=True):
-        if seat.author != now:
+        if now is not None and seat.author != now:
             replay = replay.replace(f'"author":{_json_text(seat.author)}', f'"author":{_json_text(now)}')
     return replay
 

@@ -15,8 +15,9 @@ from arena.db.database import Database
 from arena.db.errors import BotTaken, CredentialsChanged, LastOperator, NameTaken, TooManyTokens, WrongState
 from arena.db.people import RateLimit
 from arena.db.store import Store
+from arena.play.replay.document import parse
 from arena.protocol.states import BotState, Role
-from arena.rules import Rules
+from arena.rules import Rules, View
 from tests.builders import finish, play_matches
 from tests.db.builders import START, add_account, add_bot, add_matches, bot_of, claim_one, present
 from tests.kinds import on_both
@@ -212,6 +213,23 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
     assert store.credentials.token(f"{1:064x}") is None
     (deleted,) = store.people.accounts()
     assert (deleted.id, deleted.name, deleted.deleted) == (ann.id, "former-1", LATER)
+
+
+def test_a_game_with_a_person_that_ends_after_a_deletion_has_the_pseudonym(store: Store) -> None:
+    """The replay is made with the names of the game's beginning."""
+    ann = add_account(store, "ann")
+    bot_of(store, "mine", ann)
+    add_bot(store, "other", author="ben")
+
+    def delete(_: View) -> bool:
+        if store.people.account("ann") is not None:
+            store.people.delete(ann.id, "former-1", LATER)
+        return False
+
+    add_person_game(store, "p", ["mine", "other"], START, stop=delete)
+    (game,) = store.person_games.newest(VISITOR, None, 9)
+    replay = parse(game.replay)
+    assert [seat.author for seat in replay.seats] == ["former-1", "you", "ben"]
 
 
 def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
