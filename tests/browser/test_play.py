@@ -201,6 +201,21 @@ def test_a_double_click_chooses_once(windows: Windows, url: str) -> None:
         expect(page.locator('#table[data-state="decide"]')).to_have_attribute("data-step", step)
 
 
+@pytest.mark.parametrize("key", ["1", "Enter"])
+def test_a_held_key_chooses_once(windows: Windows, url: str, key: str) -> None:
+    """The keyboard may repeat it when the next hand is already there."""
+    page = windows.open(url, "desktop", "light").page
+    begin(page, url, "greedy")
+    page.locator("#hand button.pick").first.focus()
+    page.keyboard.down(key)
+    expect(page.locator('#table[data-state="decide"]')).to_have_attribute("data-step", "1.2")
+    page.keyboard.down(key)
+    assert not page.locator("#hand :disabled").count()
+    page.keyboard.up(key)
+    page.keyboard.down(key)
+    expect(page.locator('#table[data-state="decide"]')).to_have_attribute("data-step", "1.3")
+
+
 def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: str) -> None:
     """The page says what everyone took, then whose turn it is, and the first card has the focus again."""
     visit = windows.open(url, "desktop", "dark")

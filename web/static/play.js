@@ -97,14 +97,17 @@ function chooseAgain(form) {
   follow();
 }
 
-// The second click of a double click must not choose from the next hand.
+// Neither the second click of a double click nor a held key may choose from the next hand.
 document.addEventListener("click", (event) => {
   if (event.detail > 1 && event.target.closest("#hand")) event.preventDefault();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && event.target.closest("#hand")) event.preventDefault();
 });
 
 // The keys 1 to 9 and 0 choose a card, if only one is to be chosen.
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
+  if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || !/^[0-9]$/.test(event.key)) return;
   if (event.target.matches("input:not([type=radio]), select, textarea")) return;
   const cards = document.querySelectorAll("#hand fieldset:enabled button.pick");
   cards[(Number(event.key) + 9) % 10]?.click();
