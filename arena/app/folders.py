@@ -77,6 +77,7 @@ def install_id(folder: Path) -> str:
             with suppress(FileExistsError):  # another process was faster
                 file.hardlink_to(part)
             part.unlink()
+            sync(folder)  # otherwise the next start could choose another id
         return file.read_text().strip()
     except OSError as error:
         raise _unusable(folder, error) from error
