@@ -31,7 +31,7 @@ def test_an_unusable_data_directory_is_named(tmp_path: Path) -> None:
 
 
 def test_a_data_directory_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise two arenas could run in the same directory."""
+    """Without locks, two arenas could run in the same directory."""
     refuse_locks(monkeypatch)
     with pytest.raises(CannotStart, match=r"\(No locks available\)"), data_dir_lock(tmp_path):
         pass

@@ -22,5 +22,5 @@ def test_equal_numbers_are_zeros() -> None:
     ("bits", "wrong", "chance"), [(100, 50, True), (100, 31, True), (100, 29, False), (10_000, 4_700, False)]
 )
 def test_a_guess_is_distinguished_from_a_channel(bits: int, wrong: int, chance: bool) -> None:  # noqa: FBT001 - a column of the table
-    """The limit is four standard deviations."""
+    """A channel must be better than guessing by four standard deviations."""
     assert Transfer(bits, wrong).chance == chance

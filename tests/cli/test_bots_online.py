@@ -166,7 +166,7 @@ def test_an_owner_chooses_what_plays(ann: Author) -> None:
     ],
 )
 def test_wrong_usage_is_refused(reader: Author, words: list[str]) -> None:
-    """The exit code is 2, and stdout is empty."""
+    """The exit code of wrong usage is 2, and stdout is empty."""
     said = reader.types(*words)
     assert (said.code, said.out) == (2, "")
     assert "Error: " in said.err

@@ -85,7 +85,7 @@ def test_one_thing_is_not_plural() -> None:
 
 
 def test_characters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
-    """For example, the ± in a table is no error."""
+    """The ± of a table, for example, is escaped if the encoding lacks it."""
     done = subprocess.run(  # noqa: S603 - our own command
         [*COMMAND, "play", "greedy", "random", "--games", "4", "--seed", "1"],
         cwd=tmp_path,

@@ -78,7 +78,7 @@ def test_a_missing_engine_is_reported(tmp_path: Path) -> None:
 
 
 def test_an_unknown_control_is_named_with_the_known_ones(tmp_path: Path) -> None:
-    """Otherwise a misspelt name would silently accept nothing."""
+    """A misspelt name is refused, since it would accept nothing. The error lists the known names."""
     done = doctor(tmp_path, accept_missing="swap,swop")
     assert done.returncode == 2
     assert "ARENA_ACCEPT_MISSING" in done.stderr

@@ -66,7 +66,7 @@ def test_a_wrong_token_is_not_stored(author: Author, text: str) -> None:
 
 
 def test_a_missing_scope_is_reported(author: Author) -> None:
-    """The login succeeds, with a warning."""
+    """A login with a token that lacks scopes succeeds, with a warning."""
     token = author.live.token("ann", {Scope.READ})
     said = author.types("login", author.live.url, text=f"{token}\n")
     assert said.code == 0
@@ -123,7 +123,7 @@ def test_the_environment_takes_precedence(author: Author) -> None:
 
 
 def test_a_misspelled_variable_is_refused_with_the_nearest_name(author: Author) -> None:
-    """Otherwise a bot would be sent to the site of the last login."""
+    """If the variable were ignored, a bot would be sent to the site of the last login."""
     for command in "status", "login":
         said = author.types(command, ARENA_STIE=author.live.url)
         assert said.code == 2

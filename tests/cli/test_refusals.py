@@ -146,7 +146,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("line", REFUSED)
 def test_wrong_input_is_refused_in_one_line(folder: Path, line: str) -> None:
-    """The exit code is 2, stdout is empty, there is no traceback, and no file changes."""
+    """The exit code for wrong input is 2, with one line on stderr. No file changes."""
     before = content(folder)
     done = arena(*shlex.split(line), folder=folder)
     message = done.stderr.decode()

@@ -224,7 +224,7 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
 
 
 def test_the_site_s_refusal_is_printed(author: Author) -> None:
-    """Examples are another author's bot of the same name, and a note that is too long."""
+    """A site may refuse the name of another author's bot, or a note that is too long."""
     add_bot(author.live.store, "taken", author="ben")
     author.log_in("ann")
     line = refused(author.types("submit", author.source("taken.py")), 1)

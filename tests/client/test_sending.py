@@ -79,7 +79,7 @@ def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
 
 
 def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
-    """The bot is named after the archive's file."""
+    """A bot sent as an archive is named after the archive's file."""
     file = tmp_path / "packed.tar.gz"
     file.write_bytes(gzip.compress(b"whatever it holds"))
     received, payload, _ = send(arena, str(file))
@@ -126,7 +126,7 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
 
 
 def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
-    """The site keeps neither a file nor a submission."""
+    """If a sender is killed, the site keeps neither a file nor a submission."""
     command = [sys.executable, "-c", SEND, arena.url, arena.token()]
     before = kept(arena)
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - our own
@@ -141,7 +141,7 @@ def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
 
 @pytest.mark.parametrize("named", ["_mine.py", "m.py", "naïve.py"])
 def test_a_name_that_no_bot_can_have_is_refused_locally(tmp_path: Path, named: str) -> None:
-    """Nothing is sent. The error says how to choose another name."""
+    """For an impossible name, nothing is sent. The error says how to choose another one."""
     file = tmp_path / named
     file.write_text("pass")
     with pytest.raises(CannotSend, match=r"2 to 40 letters.*--name"), payload_of(target_of(str(file)), None):

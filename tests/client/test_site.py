@@ -147,7 +147,7 @@ def test_missing_certificates_are_named(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_netrc_password_never_replaces_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even without a token, the password isn't sent."""
+    """A password from netrc isn't sent, even without a token."""
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login ann password hunter2\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -177,13 +177,13 @@ def test_a_netrc_password_never_replaces_a_token(tmp_path: Path, monkeypatch: py
     ],
 )
 def test_responses_of_other_servers_are_recognised(status: int, kind: str, body: bytes, words: str) -> None:
-    """Such responses may come from captive portals, proxies or other services."""
+    """Captive portals, proxies and other services aren't taken for an arena."""
     with answering((status, {"Content-Type": kind}, body)) as other:
         assert words in trouble_of(other)
 
 
 def test_a_response_of_another_shape_is_refused() -> None:
-    """The error is a sentence, not a traceback."""
+    """The error for an unexpected response is a sentence, not a traceback."""
     with answering((200, JSON, b'{"name": 7}')) as other, visited(other.url) as site:
         with pytest.raises(SiteError, match="have the same version"):
             site.read(site.get("/account"), Account)

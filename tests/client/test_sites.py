@@ -29,7 +29,7 @@ def test_logins_are_private_to_their_user(file: Path) -> None:
 
 
 def test_a_file_that_others_could_read_becomes_private(file: Path) -> None:
-    """The next login makes the file private."""
+    """The next login makes a file private that others could read."""
     Sites(file).remember(HERE)
     file.chmod(0o644)
     Sites(file).remember(THERE)
@@ -72,7 +72,7 @@ def test_the_environment_chooses_a_site(file: Path) -> None:
 
 
 def test_a_token_from_the_environment_needs_its_site(file: Path) -> None:
-    """Such a token is never stored, and never sent to another site."""
+    """A token from the environment is never stored, and never sent to another site."""
     sites = Sites(file)
     sites.remember(HERE)
     environment = {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": " kaiten_ci\n"}
@@ -86,7 +86,7 @@ def test_a_token_from_the_environment_needs_its_site(file: Path) -> None:
     "token", [" ", "two words", "kaiten_\x1b[2J", "kaiten_é", "k" * 201, "a\r\nX-Evil: 1"]
 )
 def test_a_malformed_token_is_not_sent(file: Path, token: str) -> None:
-    """The error doesn't repeat the token."""
+    """The error for a malformed token doesn't repeat the token."""
     with pytest.raises(WrongLogin, match="copy the whole token"):
         chosen(Sites(file), {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": token})
 
@@ -111,7 +111,7 @@ def test_a_folder_that_can_not_be_created_is_named(file: Path) -> None:
 
 
 def test_a_folder_without_locks_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is written there, since concurrent commands could overwrite each other's logins."""
+    """In a folder without locks, commands could overwrite each other's logins, so nothing is written."""
     refuse_locks(monkeypatch)
     with pytest.raises(WrongLogin, match=r"can't be locked \(No locks available\)"):
         Sites(file).remember(HERE)

@@ -84,7 +84,7 @@ def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyP
 )
 @pytest.mark.usefixtures("folder")
 def test_anything_else_is_refused_with_what_to_do(named: str, words: str) -> None:
-    """Other targets are refused before any engine or site is contacted."""
+    """Anything else is refused before an engine or a site is contacted."""
     with pytest.raises(CannotSend, match=words):
         target_of(named)
 

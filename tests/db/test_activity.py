@@ -96,7 +96,7 @@ def test_a_day_keeps_a_few(store: Store) -> None:
 
 
 def test_games_of_a_disqualified_bot_are_not_highlights(store: Store) -> None:
-    """Neither earlier nor later games are highlights, until the bot is reinstated."""
+    """Games of a disqualified bot, earlier or later, aren't highlights until it is reinstated."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
     before = store.activity.current(LATER).remarkable
@@ -172,7 +172,7 @@ def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
 def test_games_are_counted_by_the_hour_in_which_they_ended(
     store: Store, at: datetime, hours: list[int]
 ) -> None:
-    """The last hour in the list is the current one."""
+    """Games count for the hour in which they ended. The list ends with the current hour."""
     versions = [add_bot(store, bot) for bot in "ab"]
     for number, (minute, games) in enumerate([(20, 1), (40, 2), (50, 2)]):
         match = finished(
@@ -202,7 +202,7 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
 
 @on_both
 def test_an_older_report_without_slots_is_read(store: Store, database: Database) -> None:
-    """The number of slots in such a report is None."""
+    """In a report without slots, their number is None."""
     store.activity.record_host(host_report(), ())
     with database.write() as connection:
         report = bytes(connection.execute(text("SELECT report FROM host_report")).scalar_one())

@@ -37,7 +37,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
 
 
 def test_an_analysis_replaces_an_earlier_one(store: Store) -> None:
-    """A game has one analysis."""
+    """A new analysis of a game replaces the earlier one."""
     add_few_games(store)
     first = coarse_analysis(store.analyses.next_replay(ANALYST, VERSION) or "")
     second = replace(first, seed=2, decisions=first.decisions[:-1])

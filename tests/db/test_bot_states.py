@@ -73,7 +73,7 @@ def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store
 
 
 def test_a_new_version_after_a_rollback_starts_from_the_newest(store: Store, other: int) -> None:
-    """Otherwise an author could submit equal versions and always continue from the luckiest one."""
+    """A new version starts from the newest one, so authors can't choose the luckiest of equal versions."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
     second = add_bot(store, "mine", source="sha256:b")
@@ -242,7 +242,7 @@ def test_a_replaced_version_does_not_bench_its_bot(store: Store, other: int) -> 
 
 
 def test_house_bots_are_never_benched(store: Store, other: int) -> None:
-    """Submissions need house bots for qualification."""
+    """House bots are never benched, since submissions need them for qualification."""
     mine = add_bot(store, "mine")
     for minute in range(1, 8):
         play(store, (other, mine), minute, failing=True)
@@ -343,7 +343,7 @@ def test_an_unknown_bot_can_not_be_changed(store: Store) -> None:
 
 
 def test_a_disqualified_bot_can_only_be_reinstated(store: Store) -> None:
-    """Neither its owner nor a new version can change its state. The error has the reason."""
+    """Neither the owner nor a new version can change a disqualified bot's state. The error has the reason."""
     add_bot(store, "mine")
     store.bot_states.disqualify("mine", "it is greedy's twin", NOW, ENTRY)
     for act in (

@@ -37,7 +37,7 @@ def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
 
 @on_both
 def test_the_counts_of_a_match_are_added(store: Store) -> None:
-    """All of its games are added once, by table size."""
+    """All games of a match are added once, by table size."""
     assert store.cards.find() == nothing()
     versions = [add_bot(store, name, author=name) for name in "abcde"]
     added: dict[int, list[Tally]] = {}
@@ -93,7 +93,7 @@ def test_only_rated_games_are_counted(store: Store) -> None:
 
 
 def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
-    """Neither earlier games nor those in progress are counted. After a reinstatement, all of them are."""
+    """A disqualified bot's games, past or in progress, aren't counted until it is reinstated."""
     cheat, b, c = (add_bot(store, name, author=name) for name in ("cheat", "b", "c"))
     first = record(store, claimed(store, (cheat, b), id_="s1"), 1)
     second = record(store, claimed(store, (b, c), id_="s2"), 2)

@@ -104,7 +104,7 @@ def test_the_lock_survives_a_lost_connection(stores: tuple[Store, Store], url: s
 def test_a_lock_that_can_not_be_created_is_reported(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Examples are a file system without locks, and a folder with the name of the lock file."""
+    """A file system without locks, or a folder with the lock file's name, is reported."""
     why = r"can't lock the file .*arena\.sqlite3\.lock \({}\): check that"
     with monkeypatch.context() as changed:
         refuse_locks(changed)

@@ -38,7 +38,7 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
 
 @on_sqlite
 def test_recording_a_match_scans_no_growing_table(store: Store, database: Database) -> None:
-    """There are few statements, and each finds its rows by an index, even if every bot fails."""
+    """A match takes few statements, which find their rows by an index, even if every bot fails."""
     versions = [add_bot(store, name, author=name) for name in "abcde"]
     claim = claimed(store, versions, deals=6)
     result = finished(claim, [(1, 2, 3, 4, 5)] * 6, faults=(3,) * 5)

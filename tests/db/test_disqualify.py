@@ -259,7 +259,7 @@ def test_games_during_the_rehearsal_are_rated(
 
 
 def test_two_bots_can_be_disqualified(store: Store) -> None:
-    """Neither bot's games count. If one is reinstated, the other's games still don't count."""
+    """Games of two disqualified bots don't count. If one is reinstated, the other's still don't."""
     known = life(store, [WON, Table((1, 3), (3, 2), (0, 0)), Table((2, 3), (3, 2), (0, 0)), WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
     store.bot_states.disqualify("d", "why", NOW, ENTRY)
@@ -271,7 +271,7 @@ def test_two_bots_can_be_disqualified(store: Store) -> None:
 
 @on_both
 def test_waiting_matches_with_a_disqualified_bot_are_cancelled(store: Store) -> None:
-    """Other matches keep waiting. A running match with the bot is finished, but doesn't count."""
+    """Only the bot's waiting matches are cancelled. Its running match is finished, but doesn't count."""
     known = life(store)
     cheat, b, c, _ = known.current
     running = known.draw(WON)

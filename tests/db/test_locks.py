@@ -139,7 +139,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
 
 
 def test_a_login_and_a_new_password_wait_for_each_other(store: Store, database: Database) -> None:
-    """Whichever comes first, no session opened with the old password remains."""
+    """Whether a login or a new password comes first, no session with the old password remains."""
     ann = add_account(store, "ann")
     old = f"hash of {ann.name}'s"
     with ThreadPoolExecutor(2) as pool:

@@ -131,7 +131,7 @@ def test_a_newer_database_is_left_alone(url: str) -> None:
 
 
 def test_a_database_of_another_program_is_left_alone(empty_url: str) -> None:
-    """The other program's tables are unchanged, and none is added."""
+    """Tables of another program are unchanged, and none is added to them."""
     run_sql(empty_url, "CREATE TABLE recipe (id INTEGER)")
     with pytest.raises(
         DatabaseForeign, match=r"not an arena's database \(it has the table recipe.*another one"

@@ -265,7 +265,7 @@ def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> No
 
 
 def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
-    """Such bots are retired with a reason, and leave matchmaking and the leaderboard."""
+    """A deleted account's bots are retired with a reason, and leave matchmaking and the leaderboard."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")

@@ -102,7 +102,7 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_a_taken_port_is_reported_before_anything_is_done(place: Place, host: str) -> None:
-    """Otherwise people would learn only after a minute that the site can't be served."""
+    """A taken port is reported at once, not only when the site is to be served a minute later."""
     with closing(socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)) as taken:
         try:
             taken.bind((host, 0))

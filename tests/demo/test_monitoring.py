@@ -52,7 +52,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
 
 
 def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place) -> None:
-    """The coordinator starts no match, and says why."""
+    """With a full disk, a coordinator starts no match, and says why."""
     with started(place, "coordinator", **SETTINGS, ARENA_DISK_FLOOR_GIB="1e9") as arena:
         line = _line(arena)
         while line["event"] != "ops endpoint listening":

@@ -44,7 +44,7 @@ def test_every_path_between_backticks_exists(document: Path) -> None:
 
 
 def test_every_page_of_docs_is_linked_from_the_readme() -> None:
-    """The README serves as the table of contents."""
+    """The README links every page, since it serves as the table of contents."""
     linked = set(LINK.findall((ROOT / "README.md").read_text()))
     assert {name(page) for page in DOCUMENTS if page.parent == ROOT / "docs"} <= {
         link.partition("#")[0] for link in linked

@@ -63,7 +63,7 @@ def test_actions_and_moves_correspond() -> None:
 
 @pytest.mark.parametrize("rules", [Rules(players=3), Rules(players=2, dummy=True)], ids=str)
 def test_an_illegal_action_is_refused_and_changes_nothing(rules: Rules) -> None:
-    """Only actions in the mask are accepted."""
+    """Actions outside the mask are refused, and change nothing."""
     rng = np.random.default_rng(3)
     batch = Batch(rules, shuffled(rules, 1, rng))
     # Play some turns first, so that chopsticks may be on a table.

@@ -55,7 +55,7 @@ def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> Non
 
 
 def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -> None:
-    """The description is that of the broken rule."""
+    """An illegal answer is described by the rule's error, and the next decision is asked."""
     game, seen = recorded(Rules(players=2), 1)
     replies, _ = ask(command(tmp_path, "def choose(view): return view.hand[:2]" + RUN), game)
     assert len(replies) == len(seen)

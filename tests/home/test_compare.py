@@ -103,7 +103,7 @@ def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
 
 
 def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
-    """The file is left unchanged."""
+    """A file with another comparison's results is left unchanged."""
     file = tmp_path / "results.jsonl"
     kept = ResultsFile(file)
     kept.write(comparison(2))

@@ -57,7 +57,7 @@ def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeB
 
 
 def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
-    """Each seat has its own process."""
+    """A bot on several seats has a process for each."""
     games = [
         HomeGame(number, f"{number}", Rules(players=3), f"{number:032x}", 0, (1, 0, 1)) for number in range(3)
     ]

@@ -147,7 +147,7 @@ def test_moves_of_the_stand_in_are_not_counted(game: Played) -> None:
 
 
 def test_a_seat_that_was_taken_over_is_left_out() -> None:
-    """Even earlier decisions of that seat are left out. Other seats' decisions are counted."""
+    """Not even earlier decisions of such a seat count. Other seats' decisions do."""
     game = played(Rules(players=3), bytes(16))
     lost = count_game(game.states, game.record.steps, (3, 1, 2), (True, False, False))
     others = [[None, *step[1:]] for step in game.record.steps]

@@ -183,7 +183,7 @@ def test_no_more_games_than_seats_are_counted(one: WinRate) -> None:
 
 
 def test_no_decisions_have_no_win_rate() -> None:
-    """The rate without decisions is None, not 0."""
+    """The win rate without decisions is None, not 0."""
     assert win_rate(0, 0, 0) is None
 
 

@@ -31,7 +31,7 @@ def test_the_noise_of_games_is_found(players: int) -> None:
 
 
 def test_a_beta_that_fits_is_kept() -> None:
-    """A fit can improve the loss only by chance."""
+    """If β already fits, another one can improve the loss only by chance."""
     (fit,) = fit_betas(played(3, BETAS[3], 2000))
     assert fit.fitted == pytest.approx(BETAS[3], rel=0.2)
     assert 0 <= fit.loss - fit.fitted_loss < 3 * fit.error + 1e-6

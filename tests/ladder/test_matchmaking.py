@@ -126,7 +126,7 @@ def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], playe
 
 @given(CANDIDATES, st.integers(2, 5), SEEDS)
 def test_the_same_dice_draw_the_same_table(candidates: list[Candidate], players: int, seed: int) -> None:
-    """The table depends only on the arguments."""
+    """A drawn table depends only on the arguments."""
     try:
         order = draw_table(candidates, players, dice(seed))
     except TooFewBots:
@@ -176,7 +176,7 @@ def test_opponents_have_waited_long() -> None:
 
 
 def test_a_version_whose_matches_are_queued_is_not_waiting() -> None:
-    """Queued games count as played."""
+    """In matchmaking, queued games count as played."""
     queued = replace(candidate(20, games=0), queued={2: 12, 3: 0, 4: 0, 5: 0})
     candidates = [*(candidate(version) for version in range(20)), queued]
     seen = sum(20 in draw_table(candidates, 2, dice(seed)) for seed in range(200))
@@ -283,7 +283,7 @@ def test_a_round_needs_enough_bots() -> None:
 
 
 def test_a_newcomer_has_no_rated_game() -> None:
-    """Only newcomers at the table matter."""
+    """A table has a newcomer only if one of its own bots has no rated games."""
     candidates = [candidate(1), candidate(2), candidate(3, games=0)]
     assert not has_newcomer(candidates, (1, 2))
     assert has_newcomer(candidates, (1, 3))

@@ -23,7 +23,7 @@ def intervals(ratings: Sequence[Rating]) -> list[tuple[int, int]]:
 
 @given(RATINGS)
 def test_ranks_lie_between_the_first_and_the_last(ratings: list[Rating]) -> None:
-    """There are as many ranks as players. Each interval's ends are in order."""
+    """Intervals lie within as many ranks as there are players, and their ends are in order."""
     for low, high in intervals(ratings):
         assert 1 <= low <= high <= len(ratings)
 

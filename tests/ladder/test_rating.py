@@ -102,7 +102,7 @@ def test_any_game_is_rated_reproducibly(game: tuple[list[Rating], list[int]]) ->
 
 @pytest.mark.parametrize(("players", "places"), [(2, ()), (2, (1,)), (2, (1, 2, 3)), (1, (1,))])
 def test_two_to_five_players_need_a_place_each(players: int, places: tuple[int, ...]) -> None:
-    """Other numbers of players or places are refused."""
+    """There must be two to five players, with one place each."""
     with pytest.raises(ValueError, match="one of each for 2 to 5 players"):
         update([initial()] * players, places)
 
@@ -122,7 +122,7 @@ def test_next_version_keeps_the_mean_and_loses_certainty() -> None:
 
 
 def test_conservative_rating() -> None:
-    """The sort key is μ - 3σ."""
+    """The conservative rating, by which bots are sorted, is μ - 3σ."""
     assert conservative(Rating(30.0, 2.0)) == 24
 
 

@@ -215,7 +215,7 @@ def test_a_bounded_number_of_points_is_kept(games: int) -> None:
 
 @given(st.integers(1, 10**9))
 def test_dropped_points_are_never_needed_again(games: int) -> None:
-    """A curve's stride stays the same or doubles."""
+    """With each game, a curve's stride stays the same or doubles."""
     assert stride(games) in {stride(games - 1), 2 * stride(games - 1)}
 
 

@@ -53,7 +53,7 @@ def test_without_the_variable_nothing_happens() -> None:
 
 @pytest.mark.parametrize("wanted", ["nowhere", "claimed:soon"])
 def test_an_unknown_failpoint_is_refused(wanted: str) -> None:
-    """Otherwise a mistyped name could make a test pass."""
+    """An unknown name is refused, since a mistyped one could make a test pass."""
     done = run(wanted, ["claimed"])
     assert done.returncode == 1
     assert f"{FAILPOINT_VARIABLE}={wanted}: write NAME or NAME:COUNT" in done.stderr

@@ -35,7 +35,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_misspelt_name_is_refused_with_the_nearest(
     monkeypatch: pytest.MonkeyPatch, name: str, meant: str
 ) -> None:
-    """Otherwise the default would be used instead."""
+    """A misspelt setting is refused, since its default would be used instead."""
     monkeypatch.setenv(name, "7")
     with pytest.raises(WrongSettings) as refused:
         read_settings()

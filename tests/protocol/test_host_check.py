@@ -42,7 +42,10 @@ def test_the_report_is_stored_and_decides(base_image: str, settings: Settings) -
 
 
 def test_plain_processes_keep_the_gate_closed(settings: Settings) -> None:
-    """Even if all controls are accepted, the gate stays closed. The report says that nothing is isolated."""
+    """With plain processes, the gate stays closed even if all controls are accepted.
+
+    The report says that nothing is isolated.
+    """
     processes = settings.model_copy(
         update={"sandbox": RuntimeName.PROCESS, "accept_missing": frozenset(CONTROL_NAMES)}
     )

@@ -39,7 +39,7 @@ def test_a_backoff_grows_up_to_its_limit() -> None:
 
 
 def test_each_failure_lengthens_the_backoff_of_a_match() -> None:
-    """Other matches are not delayed. A match that is no longer queued is forgotten."""
+    """A failed match delays no other match. A match that is no longer queued is forgotten."""
     backoff = MatchBackoff(RetryDelays(shared=NONE))
     backoff.fail("a", 1, 100.0)
     assert (backoff.matches(101.9), backoff.matches(102.0)) == (("a",), ())
@@ -93,7 +93,7 @@ def test_one_author_in_all_failed_matches_does_not_stop_the_arena() -> None:
 
 
 def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
-    """Other workers play its matches. The arena stops if there are none, or if a second one fails too."""
+    """A failing worker stops the arena only if there is no other, or if a second one fails too."""
     voids = ConsecutiveVoids()
     for _ in range(MAX_CONSECUTIVE_VOIDS):
         voids.add((), "one")
@@ -136,7 +136,7 @@ class Mending(Notes):
 
 @pytest.mark.parametrize("all_wait", [False, True])
 def test_a_failed_match_waits(store: Store, run_dir: Path, *, all_wait: bool) -> None:
-    """Meanwhile, other matches are played, unless all are in backoff. The coordinator keeps running."""
+    """While a failed match waits, others are played, unless all are in backoff. The run continues."""
     long = Backoff(first=LONG, maximum=LONG)
     delays = RetryDelays(per_match=long, shared=long if all_wait else NONE)
     ladder = ladder_of(store)

@@ -89,7 +89,7 @@ def test_a_new_house_bot_takes_no_authors_name(store: Store, folders: dict[str, 
 def test_matches_that_were_drawn_wait_for_the_folder(
     store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path, run_dir: Path
 ) -> None:
-    """Such matches neither fail nor get quarantined, and are played once the folder is back.
+    """Matches of a missing bot neither fail nor get quarantined, and are played once the folder is back.
 
     Other matches are played meanwhile.
     """

@@ -321,7 +321,7 @@ def test_a_stop_says_so_even_if_it_aborts_the_match_first(store: Store, run_dir:
 
 
 def test_a_stop_ends_games_in_progress(store: Store, run_dir: Path) -> None:
-    """The arena doesn't wait for people."""
+    """An arena that stops doesn't wait for people."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
     with host(store, run_dir):
         until(store, id_, is_asked)

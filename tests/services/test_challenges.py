@@ -107,7 +107,7 @@ def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
 
 
 def test_a_quarantined_match_is_missing(store: Store) -> None:
-    """The other matches are played, but the challenge fails."""
+    """After a quarantine, the other matches are played, but the challenge fails."""
     spoil(store)
     assert told(store).state is ChallengeState.RUNNING
     play(store)

@@ -216,7 +216,7 @@ def test_a_check_qualifies_and_enters_nothing(place: Place) -> None:
 
 
 def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place) -> None:
-    """Other files wait. A bot's second submission begins when the first is finished."""
+    """While a file is inspected, others wait. A bot's next submission begins when the first is finished."""
     first, second, other = place.send(), place.send(content=saved("other one")), place.send("other")
     place.step()
     assert [place.stage(each) for each in (first, second, other)] == ["inspected", "received", "received"]

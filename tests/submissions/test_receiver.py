@@ -130,7 +130,7 @@ def test_an_unannounced_size_and_hash_are_computed(store: Store, folder: Path) -
 def test_a_refused_upload_leaves_nothing(  # noqa: PLR0913, PLR0917 - columns of the table
     store: Store, folder: Path, said: Upload, pieces: list[bytes], error: type[Exception], words: str
 ) -> None:
-    """Neither a file nor a row is left, and the error says why."""
+    """A refused upload leaves neither a file nor a row, and the error says why."""
     add_bot(store, "taken", author="ann")
     with pytest.raises(error, match=words):
         send(receiver(store, folder), said, *pieces)
@@ -245,7 +245,7 @@ def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
 
 
 def test_a_full_disk_and_too_many_uploads_are_temporary(store: Store, folder: Path) -> None:
-    """Both errors are temporary: when there is room, the file is accepted."""
+    """After a full disk or too many uploads, a file is accepted as soon as there is room."""
     with pytest.raises(DiskFull, match="disk is too full"):
         send(receiver(store, folder, least_free=1 << 60), upload(), FILE)
     one = receiver(store, folder)
@@ -321,7 +321,7 @@ def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
 
 
 def test_a_slow_upload_keeps_its_place_while_others_find_one(store: Store, folder: Path) -> None:
-    """Even at 2 Mbit per second, an upload isn't ended while there are enough places."""
+    """While there are enough places, not even an upload at 2 Mbit per second is ended."""
     with Crowd(store, folder) as crowd:
         for number in range(IMAGES - 2):
             crowd.begin(f"s{number}")
@@ -365,7 +365,7 @@ def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path)
 
 
 def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:
-    """Otherwise one account could use all places. Other accounts are not affected."""
+    """One account can't use all places: it sends one file at a time. Other accounts are not affected."""
     one = receiver(store, folder)
     ben, eve = (
         store.people.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
@@ -403,7 +403,7 @@ def test_trusted_files_need_no_tested_host(tmp_path: Path, folder: Path) -> None
 
 
 def test_files_left_by_a_killed_process_are_removed(folder: Path) -> None:
-    """Such files are removed once they can no longer be in use. Files of submissions are kept."""
+    """Left-over files are removed once they can no longer be in use. Files of submissions are kept."""
     folder.mkdir(parents=True)
     for name, age in {"u1.tar": GRACE, "u2.py": GRACE, "u3.part": GRACE, "u4.part": timedelta(0)}.items():
         file = folder / name

@@ -14,7 +14,7 @@ CONVERSATIONS = list(recorded())
 
 @pytest.mark.parametrize(("rules", "lines"), CONVERSATIONS, ids=map(str, VARIANTS))
 def test_the_library_gives_the_same_answers_to_a_referee_of_that_version(rules: Rules, lines: Lines) -> None:
-    """Every answer consists of the same bytes."""
+    """The library's answers have the same bytes as in version 0.1.0."""
     assert rules in VARIANTS
     speak = library()
     assert [speak(seat, asked) for seat, asked, _ in lines] == [said for _, _, said in lines]

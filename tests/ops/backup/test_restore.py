@@ -162,7 +162,7 @@ def test_files_of_another_sqlite_database_are_refused(
 @pytest.mark.postgresql
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots, killed: bool) -> None:  # noqa: FBT001 - parametrized
-    """Nothing is changed or restored, even if a killed restore has left its marker file."""
+    """A database with rows isn't restored to, even if a killed restore has left its marker file."""
     there = spots.make("there", postgresql=True)
     if killed:
         there.settings.data_dir.mkdir()
@@ -271,7 +271,7 @@ def test_parts_with_another_compression_are_refused(
 
 
 def test_a_backup_of_a_newer_program_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """Either the format or the revision of the tables is newer. The error says what to do."""
+    """If the format or the revision of the tables is newer, the error says what to do."""
     there = spots.make("there")
     with pytest.raises(BackupNewer, match=r"format is kaiten-backup/2.*install that version"):
         there.restore(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"))
@@ -304,7 +304,7 @@ def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -
 def test_a_backup_from_before_the_first_release_is_refused(
     kept: Path, spots: Spots, tmp_path: Path, revision: str, to: str
 ) -> None:
-    """Nothing is written. The error says how to start without the backup, and how to use it."""
+    """No part of such a backup is written. The error says how to start without it, and how to use it."""
     there = spots.make("there", postgresql=to == "postgresql")
     old = altered(kept, tmp_path / "old.zip", revision=revision)
     said = f"revision {revision}, which predates the first release.*: start an arena without it"

@@ -71,7 +71,7 @@ def test_an_unreadable_report_is_refused(store: Store) -> None:
 
 
 def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
-    """Such a worker's data may have a different meaning, so none of it is stored."""
+    """Data from another version may have a different meaning, so none of it is stored."""
     gate = Gate()
     assert refusal(
         worker(msgspec.json.encode(host_report()), version="0.0.9"), RuntimeName.DOCKER, store, gate
@@ -82,7 +82,7 @@ def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
 
 @pytest.mark.parametrize("other", [0, FORMAT - 1, FORMAT + 1])
 def test_a_worker_of_the_same_version_and_other_code_is_not_used(store: Store, other: int) -> None:
-    """Such a worker would ignore unknown fields of a match's specification, and seat bots wrongly."""
+    """Other code would ignore unknown fields of a match's specification, and seat bots wrongly."""
     gate = Gate()
     stale = worker(msgspec.json.encode(host_report()), format=other)
     assert refusal(stale, RuntimeName.DOCKER, store, gate)

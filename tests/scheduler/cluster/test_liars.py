@@ -163,6 +163,6 @@ def test_an_impossible_card_is_refused(wrong: dict[str, object]) -> None:
 
 
 def test_a_negative_number_of_busy_seats_is_refused() -> None:
-    """Otherwise the worker would have more free seats than seats."""
+    """A negative number of busy seats would give a worker more free seats than seats."""
     with pytest.raises(ValueError, match="busy"):
         read(write(WorkerState(busy={"another": -3})), WorkerState)

@@ -129,9 +129,9 @@ def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
 
 
 def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
-    """Otherwise it could void a match so often that the match is quarantined.
+    """A worker on probation could otherwise void a match so often that it is quarantined.
 
-    After the probation time, it gets one match at a time. After a valid record it is trusted again.
+    After the probation time, the worker gets one match at a time. After a valid record it is trusted again.
     """
     where = rooms(member("a", seats=2), member("b", seats=8))
     where.put_on_probation("b", until=60.0)
