@@ -196,7 +196,7 @@ class AgainstBots(gymnasium.Env[Any, Any]):
 
     @contextmanager
     def _opponents_dice(self) -> Iterator[None]:
-        """Give Python's ``random`` this game's state, and afterwards the caller's state again."""
+        """Give Python's ``random`` this game's state, and restore the caller's state afterwards."""
         callers = random.getstate()
         random.setstate(self._dice)
         try:

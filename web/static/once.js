@@ -1,5 +1,5 @@
-// Sends a form only once if its button is double-clicked. Otherwise the page would show the response to the second
-// request, such as that the registered name is taken.
+// Sends a form only once if its button is double-clicked. Otherwise people would see the response to the second
+// request, for example that the name they have just registered is taken.
 
 const MILLIS = 1000;
 const sent = new WeakMap();

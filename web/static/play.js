@@ -83,7 +83,7 @@ document.addEventListener("submit", async (event) => {
   try {
     show(await fetchPage(form.action, { method: "POST", body }));
   } catch {
-    // Reloading would replace the table with an error page, on which nothing reports that the person is here.
+    // Don't reload: an error page would replace the table, and would no longer report that the person is here.
     chooseAgain(form);
   }
 });
