@@ -176,7 +176,7 @@ def main() -> None:
     except _Terminated:
         sys.exit(128 + signal.SIGTERM)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what stdout still has in its buffer
         sys.exit(f"arena: {error}: free some space, and run the command again")
