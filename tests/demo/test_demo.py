@@ -5,13 +5,14 @@ import re
 import signal
 import socket
 import urllib.request
-from contextlib import closing, suppress
+from contextlib import closing
 
 import pytest
 
 from arena.platform.settings import Address
 from tests.demo.conftest import With
 from tests.demo.running import Place, processes_of, program, started
+from tests.folders import files_in
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.ports import free_port
 from tests.soak import SOAK
@@ -47,19 +48,13 @@ def test_a_round_is_interrupted(place: Place) -> None:
     Here, the demo is started by the script of `make demo`. It warns that plain processes isolate nothing.
     """
     with program(place, "scripts/demo", ONCE="1") as demo:
-        wait_until(lambda: _has_sockets(place), "a match")
+        wait_until(lambda: files_in(place.sockets), "a match")
         demo.send_signal(signal.SIGINT)
         _, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 130, said
     assert "NOTHING IS ISOLATED" in said
     assert "run the same command again to resume" in said
     assert processes_of(place) == []
-
-
-def _has_sockets(place: Place) -> bool:
-    with suppress(FileNotFoundError):  # a match has ended; before Python 3.12, glob fails then
-        return any(place.sockets.glob("*/*"))
-    return False
 
 
 def test_the_site_is_served_while_games_are_played(place_with: With) -> None:

@@ -27,6 +27,7 @@ from arena.rules import Move, Rules
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.person_games import SILENCE_SECONDS, PersonTables, person_tables
 from tests.db.builders import START, add_bot
+from tests.folders import files_in
 from tests.patience import wait_until
 from tests.scheduler.test_coordinator import entropy
 
@@ -303,7 +304,7 @@ def test_a_game_that_can_not_be_stored_fails(
     with host(store, run_dir), ThreadPoolExecutor(1) as player:
         if method == "finish":
             player.submit(play, store, id_, first)
-        wait_until(lambda: tried.is_set() and not list(run_dir.glob("*/*")), "the end of the match")
+        wait_until(lambda: tried.is_set() and not files_in(run_dir), "the end of the match")
         available.set()
         game = until(store, id_, lambda game: game.ended is not None)
     assert (game.state, game.trouble) == (PersonGameState.FAILED, "the arena failed")
