@@ -21,7 +21,7 @@ FOUR = ["greedy", "greedy", "random", "spoiler"]
 HURRY = "patient = AbortSignal.timeout; AbortSignal.timeout = () => patient.call(AbortSignal, 1)"
 """Script that makes fetches time out after a millisecond instead of 10 s."""
 
-LAST_TURNS = {2: 10, 4: 8, 5: 7}
+CARDS_DEALT = {2: 10, 4: 8, 5: 7}
 """Number of cards dealt to each player, by the number of players."""
 
 
@@ -106,7 +106,7 @@ def by_role(page: Page) -> None:
 
 def asked_turns(players: int) -> list[str]:
     """Return the steps of a whole game; the last card of a round is played automatically."""
-    return [f"{round_}.{turn}" for round_ in (1, 2, 3) for turn in range(1, LAST_TURNS[players])]
+    return [f"{round_}.{turn}" for round_ in (1, 2, 3) for turn in range(1, CARDS_DEALT[players])]
 
 
 @pytest.mark.parametrize(
