@@ -171,6 +171,8 @@ def test_the_view_that_was_chosen_last_is_shown(url: str, visit: Visit) -> None:
     for _ in range(2):
         page.keyboard.press("q")
     expect(page.locator("#film")).to_have_attribute("data-view", "seat:1")
+    # The browser may report this request only after it has the other one's response.
+    wait_until(lambda: page.title() and late, "the first view's request")
     with page.expect_response("**/frames.json?view=seat:0"):
         late[0].continue_()
     page.keyboard.press("ArrowRight")
