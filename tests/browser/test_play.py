@@ -163,6 +163,7 @@ def test_a_choice_that_was_made_in_another_tab_leads_to_the_game(windows: Window
     by_role(other)
     expect(table(other)).to_have_attribute("data-step", "1.2")
     expect(other).to_have_url(address)
+    leave(page)
 
 
 @pytest.mark.parametrize("connection", ["offline", "dead"])
