@@ -296,7 +296,7 @@ LOOKS: Final = (("light", ("phone", "zoomed")), ("dark", ("desktop", "zoomed")))
 def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: str, name: str) -> None:
     """Pages don't shift or scroll sideways, have enough contrast, and cause no complaints.
 
-    axe-core reports no violations of WCAG 2.2 AA or of its own best practices. The soak run checks each page
+    axe-core reports no violations of WCAG 2.2 AA or of its best practices. The soak run checks each page
     in all sizes and both themes, and takes screenshots.
     """
     look, page = PAGES[name], town.windows[PAGES[name].who]

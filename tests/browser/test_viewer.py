@@ -874,7 +874,7 @@ def refuse_twice(page: Page, address: str) -> list[Route]:
 
 
 def test_kaiten_tv_goes_from_game_to_game(windows: Windows, url: str) -> None:
-    """Kaiten TV plays a game and shows the score sheet for a while. The next game has an address of its own.
+    """Kaiten TV plays a game and shows the score sheet for a while. Each game has its own address.
 
     While the site can't be reached, or returns an error, the score sheet stays.
     """

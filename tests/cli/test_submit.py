@@ -313,7 +313,7 @@ def submitted_before(author: Author) -> KnownSubmission:
 
 
 def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
-    """The command retries if the site says so: here, an address sends its maximum of files."""
+    """The command retries when the site asks it to: here, the address has reached its limit of files."""
     author.log_in("ann")
     site = urlsplit(author.live.url)
     # Each account may send one file at a time. The site waits only 30 s for more of a file.

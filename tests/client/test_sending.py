@@ -278,7 +278,7 @@ def test_a_folder_that_can_not_be_built_is_named(
 
 
 def test_without_docker_the_error_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Building a folder requires the `docker` command, and the error says so."""
+    """The error says that building a folder requires the `docker` command."""
     (tmp_path / "Dockerfile").write_text("FROM scratch")
     monkeypatch.setenv("PATH", str(tmp_path))
     words = "requires the docker command"

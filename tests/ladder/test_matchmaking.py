@@ -283,7 +283,7 @@ def test_a_round_needs_enough_bots() -> None:
 
 
 def test_a_newcomer_has_no_rated_game() -> None:
-    """A table has a newcomer only if one of its own bots has no rated games."""
+    """A table has a newcomer only if one of its bots has no rated games."""
     candidates = [candidate(1), candidate(2), candidate(3, games=0)]
     assert not has_newcomer(candidates, (1, 2))
     assert has_newcomer(candidates, (1, 3))

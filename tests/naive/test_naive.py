@@ -429,7 +429,7 @@ def test_only_puddings_of_this_round_are_a_colour() -> None:
 
 @pytest.mark.parametrize(("players", "expected"), [(2, [6, 0]), (3, [6, -3, -3]), (4, [6, -2, -2, -2])])
 def test_puddings_at_the_end_of_a_game(players: int, expected: list[int]) -> None:
-    """Whoever has the fewest puddings loses points, except in a game of two."""
+    """The player with the fewest puddings loses points, except in a game of two."""
     game = rig([["pudding"]] + [[] for _ in range(players - 1)])
     game.play({seat: one("pudding" if seat == 0 else "tempura") for seat in range(players)})
     while not game.over:

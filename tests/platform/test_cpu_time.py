@@ -35,7 +35,7 @@ def process(code: str | list[str], core: int) -> Iterator[int]:
 
 
 def files(pid: int) -> CpuFiles:
-    """Return the files with a process's counts, without a control group of its own."""
+    """Return the files with a process's counts. The process has no control group."""
     return CpuFiles(threads=f"/proc/{pid}/task")
 
 

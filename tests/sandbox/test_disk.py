@@ -91,7 +91,7 @@ def test_the_disk_of_another_machine_is_unknown(base_url: str, info: dict[str, s
 
 
 def test_layers_alone_are_enough() -> None:
-    """The disk is found from the layers alone, which are all that an arena in a container sees."""
+    """The disk is found with only the layers, because an arena in a container sees nothing else."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as root:  # this file system has no disk
         Path(root, "overlay2").symlink_to("/")
         seen = disk_of_engine("http+docker://localhost", INFO | {"DockerRootDir": root})

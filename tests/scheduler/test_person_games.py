@@ -39,7 +39,7 @@ PATIENT: Final = Clock(start_millis=60_000, move_millis=60_000)
 
 @pytest.fixture(autouse=True)
 def _no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Don't end games that nobody watches: on a busy host, bots may take longer to start."""
+    """Don't end games without a watcher: on a busy host, bots may take longer to start."""
     monkeypatch.setattr("arena.scheduler.person_games.SILENCE_SECONDS", 3_600)
 
 

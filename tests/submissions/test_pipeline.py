@@ -40,7 +40,7 @@ from tests.patience import WAIT_SECONDS
 
 
 class Engine:
-    """An engine that loads every image, or fails if the test says so."""
+    """An engine that loads every image, or fails on request."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -342,7 +342,7 @@ def test_a_file_that_is_read_slowly_does_not_keep_others_waiting(place: Place) -
 
 
 def test_a_failed_game_rejects_nothing(place: Place) -> None:
-    """While a failed game is retried, the page says so. After a quarantine, another match follows."""
+    """The page shows that a failed game is being retried. After a quarantine, another match follows."""
     id_ = place.send()
     place.step()
     place.step()

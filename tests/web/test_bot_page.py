@@ -187,7 +187,7 @@ def test_a_version_that_can_not_play_says_why(world: World) -> None:
 
 
 def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
-    """The bot leaves the leaderboard and comes back, and its page says so."""
+    """The bot leaves the leaderboard and comes back, as its page shows."""
     visitor = logged_in(world, "ann")
     answer = visitor.post(f"{MINE}/state", data={"state": "retired"})
     assert answer.headers["location"] == f"{MINE}?done=retired#main"
