@@ -586,9 +586,9 @@ class SubscriptionRow(Base):
     """An address for an account's notifications: a `webhook` or `mail` (``kind``).
 
     ``secret`` signs a webhook's requests, or is in the links of an email. Without ``confirmed``, an email
-    address gets only the request to confirm it. ``failures`` is the number of failures in a row, the first of
-    them at ``failing_since``; ``trouble`` is the reason for the last. The next attempt is not before ``due``.
-    After ``off``, nothing is sent.
+    address gets only the request to confirm it. ``failures`` is the number of failures in a row, and
+    ``trouble`` the reason for the last. The receiver has failed since ``failing_since``. The next attempt is
+    not before ``due``. After ``off``, nothing is sent.
     """
 
     __tablename__ = "subscription"

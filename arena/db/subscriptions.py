@@ -53,7 +53,7 @@ class KnownSubscription:
     created: datetime  # UTC
     confirmed: datetime | None  # UTC; None for an email address until its owner has confirmed it
     failures: int  # in a row
-    failing_since: datetime | None  # UTC; time of the first of these failures
+    failing_since: datetime | None  # UTC; start of the receiver's latest unbroken run of failures
     trouble: str | None  # reason for the last of these failures
     off: datetime | None  # when it was switched off, UTC, or None
 
@@ -226,14 +226,17 @@ class Subscriptions(Repository):
             its_number = (NoticeRow.number == notice.number) & (NoticeRow.at == notice.news.at)
             connection.execute(delete(NoticeRow).where(its_number, _waits_for(notice)))
 
-    def mark_failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
+    def mark_failed(
+        self, notice: DueNotice, why: str, at: datetime, again: datetime | None, *, ours: bool = False
+    ) -> None:
         """Record a failed delivery; ``again`` is the time of the next attempt.
 
-        If ``again`` is None, the subscription is switched off and its notices are removed.
+        If ``again`` is None, the subscription is switched off and its notices are removed. A failure that is
+        ``ours``, the arena's fault, ends the receiver's run of failures.
         """
         values: dict[str, Any] = {
             "failures": notice.subscription.failures + 1,
-            "failing_since": notice.subscription.failing_since or at,
+            "failing_since": None if ours else notice.subscription.failing_since or at,
             "trouble": why,
         }
         values |= {"off": at} if again is None else {"due": again}

@@ -30,7 +30,7 @@ an email may take longer. After the limit, a slow delivery continues in its thre
 _RETRY_BACKOFF: Final = Backoff(first=30, maximum=6 * 3600, factor=3)
 
 _GIVE_UP_AFTER: Final = timedelta(days=3)
-"""A subscription that has failed for this long is switched off."""
+"""A subscription whose receiver has failed for this long is switched off."""
 
 _CONFIRMATION_TIME: Final = timedelta(days=7)
 
@@ -107,7 +107,7 @@ class Deliverer:
         since = subscription.failing_since or now
         gives_up = error.final or (not error.ours and now - since >= _GIVE_UP_AFTER)
         again = None if gives_up else now + timedelta(seconds=_RETRY_BACKOFF.after(subscription.failures + 1))
-        self._store.subscriptions.mark_failed(notice, str(error), now, again)
+        self._store.subscriptions.mark_failed(notice, str(error), now, again, ours=error.ours)
         self._metrics.count(subscription.kind, DeliveryOutcome.FAILED)
         log = _log.warning if error.ours else _log.info
         log(

@@ -48,8 +48,13 @@ class Mailer:
                 server.send_message(message)
         except smtplib.SMTPRecipientsRefused as error:
             code, text = next(iter(error.recipients.values()))
-            why = f"the mail server refused the address: {code} {visible(text.decode(errors='replace'))}"
+            why = f"the mail server refused the address: {code} {_text(text)}"
             raise NotDelivered(why, final=code >= _PERMANENT_ERROR) from error
+        except smtplib.SMTPDataError as error:
+            # The address may be right, so it is not switched off at once. But a server that always refuses
+            # this email would block the address's other notices forever if the arena were at fault.
+            why = f"the mail server refused the email: {error.smtp_code} {_text(error.smtp_error)}"
+            raise NotDelivered(why, ours=error.smtp_code < _PERMANENT_ERROR) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
             raise NotDelivered(f"the arena's mail server failed: {visible(str(error))}", ours=True) from error
 
@@ -78,6 +83,10 @@ class Mailer:
         if self.security is SmtpSecurity.TLS:
             return smtplib.SMTP_SSL(host, port, timeout=_TIMEOUT_SECONDS, context=self.tls())
         return smtplib.SMTP(host, port, timeout=_TIMEOUT_SECONDS)
+
+
+def _text(response: bytes | str) -> str:
+    return visible(response if isinstance(response, str) else response.decode(errors="replace"))
 
 
 _NOT_YOU: Final = "If this wasn't you, ignore this email: you won't receive any more."

@@ -37,6 +37,7 @@ class Post:
 
     mails: list[EmailMessage] = field(default_factory=list)  # in order
     refuses: str = ""  # the response to every recipient, or empty to accept them
+    refuses_mail: str = ""  # the response to every email, or empty to accept them
     users: list[object] = field(default_factory=list)  # the user who was logged in, for each mail
     encrypted: list[bool] = field(default_factory=list)  # whether STARTTLS was used, for each mail
 
@@ -50,7 +51,9 @@ class Post:
         return "250 OK"
 
     async def handle_DATA(self, _server: object, session: object, envelope: Envelope) -> str:  # noqa: N802 - as above
-        """Receive an email."""
+        """Receive or refuse an email."""
+        if self.refuses_mail:
+            return self.refuses_mail
         assert isinstance(envelope.content, bytes)
         mail = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(mail, EmailMessage)
@@ -255,6 +258,25 @@ def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> N
     known = only(world, ann)
     assert known.off == world.now
     assert known.trouble == "the mail server refused the address: 550 5.1.1 no such user"
+
+
+def test_an_address_whose_emails_are_always_refused_is_switched_off(world: World, ann: KnownAccount) -> None:
+    """It is switched off after three days of permanent errors. The operator has to mend temporary ones."""
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
+        confirmed(world, ann, made, post)
+        bench(world, "it failed")
+        for response, attempts, switched_off in (
+            ("451 4.3.0 try again later", 12, False),
+            ("554 5.7.1 spam", 11, False),
+            ("554 5.7.1 spam", 1, True),
+        ):
+            post.refuses_mail = response
+            for _ in range(attempts):
+                made.deliver_due()
+                world.later(hours=7)
+            known = only(world, ann)
+            assert known.trouble == f"the mail server refused the email: {response}"
+            assert (known.off is not None) is switched_off
 
 
 def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownAccount) -> None:
