@@ -22,6 +22,7 @@ _NOTHING: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
 _TEN: Final = 10
 _TENTH: Final = 0.1
+_TEN_SECONDS: Final = 10_000
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
 _KIB: Final = 1024
@@ -113,12 +114,14 @@ def percent(share: float | None) -> str:
 
 
 def millis(value: float | None) -> str:
-    """Format milliseconds, in tenths below ten; None as a dash."""
+    """Format milliseconds, in tenths below ten, and as seconds from ten seconds on; None as a dash."""
     if value is None:
         return _NOTHING
     if value < _TENTH:
         return "<0.1 ms"
-    return f"{value:.1f} ms" if value < _TEN else f"{value:,.0f} ms"
+    if value < _TEN:
+        return f"{value:.1f} ms"
+    return f"{value:,.0f} ms" if value < _TEN_SECONDS else f"{value / 1000:,.1f} s"
 
 
 def size(value: int) -> str:
