@@ -54,6 +54,8 @@ def find_bot(word: str) -> HomeBot:
 
 
 def _find_bot(word: str) -> HomeBot:
+    if not word:
+        raise UnusableBot("the name of a bot is empty")
     path = Path(word).expanduser()
     if path.is_file():
         return _bot_of_file(path, word)
