@@ -101,7 +101,9 @@ class Registration:
         if self.mode is RegistrationMode.CLOSED:
             raise RegistrationRefused("registration is closed: ask the operator of the arena for an account")
         if self.mode is RegistrationMode.INVITATION and not invitation:
-            raise RegistrationRefused("registration needs an invitation: ask the operator of the arena")
+            raise RegistrationRefused(
+                "registration needs an invitation: ask the operator of the arena for one"
+            )
         check_account_name(name)
         check_new_password(password, name)
         new = NewAccount(
@@ -184,7 +186,7 @@ class OperatorActions:
         self._people.reset_quota(account.id, entry)
 
     def invite(self, who: str, days: int) -> str:
-        """Create an invitation for one account, valid for ``days``, and return its secret."""
+        """Create an invitation for one account, valid for this number of days, and return its secret."""
         secret = self._sources.new_secret()
         now = self._sources.now()
         entry = self._entry(who, "invite", detail=f"for {days} days")

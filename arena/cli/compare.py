@@ -50,7 +50,10 @@ def compare(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
     players: Annotated[
-        str, typer.Option(help="Players per table, such as 2,4. Deals alternate between the numbers.")
+        str,
+        typer.Option(
+            help="Players per table, such as 2 or 2,4. With several numbers, deals alternate between them."
+        ),
     ] = "2",
     field: Annotated[
         str,

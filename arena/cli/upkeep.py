@@ -38,7 +38,7 @@ _MAX_GAMES: Final = 20_000
 
 
 def fit_beta() -> None:
-    """Fit the noise of a game (β) to the latest games, and print how much predictions improve."""
+    """Estimate the noise of one game (β) from the latest games, and print how much predictions improve."""
     from arena.ladder.calibration import fit_betas
 
     with open_arena_store() as (_, store):

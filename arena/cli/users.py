@@ -53,7 +53,7 @@ def set_quota(
         typer.Option(
             min=0,
             max=_MAX_QUOTA,
-            help="Maximum number of submissions within 24 hours; checks have the same limit.",
+            help="Maximum number of submissions in 24 hours; checks are counted separately.",
         ),
     ] = None,
     bots: Annotated[int | None, typer.Option(min=0, max=_MAX_QUOTA, help="Maximum number of bots.")] = None,

@@ -32,7 +32,7 @@ from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, RuntimeFailure, Sa
 _DAY_SECONDS: Final = 86_400
 _LEAVE_SECONDS: Final = 2.0
 _MIN_WAIT_SECONDS: Final = 0.05
-"""Shorter waits of a bot for a processor don't prolong its time."""
+"""If a bot waits for a processor for less than this, it gets no extra time."""
 
 T = TypeVar("T")
 
@@ -214,7 +214,7 @@ async def _wait_for_hello(
         message = Lost(Fault.ABSENT, f"no valid Hello within {seconds:g} s of its start")
     if isinstance(message, Hello):
         return message
-    why = message.why if isinstance(message, Lost) else "moves before a Hello"
+    why = message.why if isinstance(message, Lost) else "it sent moves before its Hello"
     raise BotUnloadable(f"{bot.name} didn't connect to the referee: {why}", end_of(sandbox.stderr()))
 
 

@@ -1,8 +1,8 @@
 """Repacks an untrusted archive into an image in the arena's format.
 
-A separate process (:mod:`arena.images.archive`), which has only three open files, reads the archive. This
-module verifies what that process reports: it hashes the layers again and builds the image's configuration
-itself.
+A separate process (:mod:`arena.images.archive`) reads the archive. It has only three files besides its
+standard streams. This module verifies what that process reports: it hashes the layers again and builds the
+image's configuration itself.
 """
 
 import hashlib

@@ -27,9 +27,9 @@ _NOTICE_PREFIX: Final = "kaiten: "
 def where_it_failed(stderr: str) -> str | None:
     """Return the last exception from the author's code, with the innermost line of that code, or None.
 
-    Frames of Python, packages and the arena are skipped. If an exception has only such frames, for example
-    because of what ``choose`` returned, the position of ``choose`` is given instead, if it is known.
-    ``stderr`` is untrusted.
+    Frames in Python itself, in packages and in the arena are skipped. If an exception has only such frames,
+    for example because of what ``choose`` returned, the position of ``choose`` is given instead, if it is
+    known. ``stderr`` is untrusted.
     """
     frame: tuple[str, str, str] | None = None
     found: str | None = None
@@ -65,7 +65,7 @@ def where_choose_is(stderr: str) -> str | None:
 
 
 def where_it_was(stderr: str) -> str | None:
-    """Return the innermost line of the author's code in the last stack of a late decision, or None.
+    """Return the innermost line of the author's code in the last stack printed for a late decision, or None.
 
     arena.sdk prints such stacks. ``stderr`` is untrusted.
     """
@@ -127,7 +127,7 @@ _NETWORK_ERROR: Final = re.compile(
     r"|\bgetaddrinfo (?:failed|E[A-Z_]+)|\bgaierror\b"
     r"|\b(?:ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND)\b",
 )
-"""Errors of many languages' libraries for unresolved names and unreachable hosts. The codes match only as
+"""What many languages' libraries print for unresolved names and unreachable hosts. The codes match only as
 whole words in capitals: Python's ModuleNotFoundError contains one of them in mixed case."""
 
 _MISSING_MODULE: Final = re.compile(

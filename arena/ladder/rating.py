@@ -24,15 +24,16 @@ DRIFT = _DEVIATION / 100
 """TrueSkill's τ: the deviation by which a skill is assumed to change before each game."""
 
 _DRAW_PROBABILITY = 0.01
-"""Probability that two equal players share a place. Points tie often, but puddings break ties: uniformly
-random players shared a place in 0.7% of pairs at tables of two, rising to 1.0% at five (0.4% with the dummy;
-soy sauce makes no difference; 1,500 games each)."""
+"""Probability that two equal players share a place. Players often have equal points, but puddings break ties:
+uniformly random players shared a place in 0.7% of pairs at tables of two, rising to 1.0% at five (0.4% with
+the dummy; soy sauce makes no difference; 1,500 games each)."""
 
 _BASE_BETA = 2.5 * _DEVIATION / 2
 
 BETAS = {2: _BASE_BETA, 3: _BASE_BETA * 1.6, 4: _BASE_BETA * 2, 5: _BASE_BETA * 2.25}
-"""TrueSkill's β, the variation of performance around the skill, by number of players. Games of Sushi Go! are
-short: with TrueSkill's default β, half the initial deviation, ratings mostly reflected the latest games."""
+"""TrueSkill's β, the variation of a player's performance around the skill, by number of players. Games of
+Sushi Go! are short: with TrueSkill's default β, half the initial deviation, ratings mostly reflected the
+latest games."""
 
 _ENVIRONMENTS = {
     players: trueskill.TrueSkill(
@@ -75,16 +76,16 @@ like the old one keeps approximately the same rank."""
 
 
 def next_version(old: Rating, new_bot: Rating, doubt: float = 0.0) -> Rating:
-    """Return a new version's rating: the old mean with a larger deviation, but at most that of a new bot.
+    """Return a new version's rating: the old mean with a larger deviation.
 
-    ``doubt`` increases the deviation further.
+    ``doubt`` increases the deviation further, but it doesn't rise above that of a new bot.
     """
     deviation = math.hypot(old.deviation, _VERSION_DEVIATION, doubt)
     return Rating(old.mean, min(deviation, max(old.deviation, new_bot.deviation)))
 
 
 def conservative(rating: Rating) -> float:
-    """Return μ - 3σ, a lower bound of the skill, by which leaderboards are sorted."""
+    """Return μ - 3σ, a lower bound on the skill, by which leaderboards are sorted."""
     return rating.mean - 3 * rating.deviation
 
 
@@ -155,11 +156,11 @@ class Closing(NamedTuple):
 
 
 Closings = tuple[Closing, ...]
-"""Closings of days with a game, ascending: those of the last ``DAYS`` days, and the latest earlier one."""
+"""Closings of the days with games, ascending: those of the last ``DAYS`` days, and the one before them."""
 
 
 def close(closings: Closings, day: int, rating: Rating) -> Closings:
-    """Add a game's rating as the closing of its day, or of the last day if the game ended on an earlier day.
+    """Set the rating after a game as the closing of its day, or of the last day if that is later.
 
     Of the closings that are at least ``DAYS`` days old, only the latest is kept.
     """
@@ -198,7 +199,7 @@ def game_time(millis: Iterable[float | None]) -> int | None:
 
 
 def add(times: Times, micros: int) -> Times:
-    """Return the times with one added, which is rounded half up to two significant digits."""
+    """Return the times with one more, rounded half up to two significant digits."""
     unit: int = 10 ** max(0, len(str(micros)) - _SIGNIFICANT_DIGITS)
     rounded = (micros + unit // 2) // unit * unit
     at = bisect_left(times, (rounded, 0))

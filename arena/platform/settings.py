@@ -205,7 +205,7 @@ class Settings(BaseSettings):
     submissions_a_day: int = Field(
         default=20,
         ge=0,
-        description="Maximum number of submissions per author within 24 hours; checks have the same limit.",
+        description="Maximum number of submissions per author in 24 hours; checks are counted separately.",
     )
     bots_per_author: int = Field(
         default=5,

@@ -162,7 +162,7 @@ class LaunchRefused(Exception):
 
 
 class RuntimeFailure(Exception):
-    """The arena can't run bots: an engine or image is missing or broken. The message is for the operator."""
+    """The arena can't run bots, for example because an image is missing. The message is for the operator."""
 
 
 class EngineUnavailable(RuntimeFailure):

@@ -59,9 +59,9 @@ class Reservation(Protocol):
 
         Takes an encoded :class:`arena.protocol.match.MatchSpec`; the future resolves to an encoded
         :class:`arena.protocol.match.MatchRecord`. Until the future is done, ``progress`` receives
-        :class:`arena.protocol.match.Progress` messages from any thread; each includes the game so far, so any
-        of them may be lost. The future may fail with MatchVoid (HostFailed if the worker can't play at all),
-        WorkerLost or LauncherStopped.
+        :class:`arena.protocol.match.Progress` messages from any thread; each includes the game so far, so
+        losing one does no harm. The future may fail with MatchVoid (HostFailed if the worker can't play at
+        all), WorkerLost or LauncherStopped.
         """
 
     def report(self, verdict: Verdict) -> None:
@@ -102,7 +102,8 @@ _RECOVERED: Final = 0.08
 second, or a minute has passed in which no seats were in use."""
 
 _GROWTH_MARGIN: Final = 0.8
-"""More seats open only if this fraction of the measured share suffices, so that the number stays stable."""
+"""The number of seats grows only if this fraction of the measured share is enough, so that it stays
+stable."""
 
 MAX_WAIT_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: bots' clocks exclude the host's delays."""

@@ -38,7 +38,7 @@ _SLOW: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
 """Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
-"""Pause of a submission after the arena could not play one of its games."""
+"""How long a submission waits after the arena could not play one of its games."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
@@ -347,5 +347,5 @@ class OperatorSubmissions:
         if found is not None:
             return found.account.name, found.account.id
         if is_reserved(name):
-            raise WrongName(f"the name {name} is reserved for the arena: give another author")
+            raise WrongName(f"the name {name} is reserved for the arena: choose another author")
         return name, None

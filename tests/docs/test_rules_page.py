@@ -66,7 +66,7 @@ def test_the_clock_and_the_deals_are_those_of_the_code() -> None:
     clock = Clock()
     times = [row[1] for row in rows(ARENA) if row[1:] and row[1].endswith(" s")]
     assert times == [f"{ms // 1000} s" for ms in (clock.start_millis, clock.move_millis, clock.bank_millis)]
-    text = ARENA.read_text()
+    text = " ".join(ARENA.read_text().split())
     assert f"usually {DEALS}." in text
     assert f"{Limits().cpus} of a core" in text
 

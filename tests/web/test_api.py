@@ -143,8 +143,8 @@ def test_a_body_that_is_not_json_is_refused(world: World) -> None:
     """The response says where the error is, or that the body's type is wrong."""
     asker = program(world, token(world, world.add("ann"), {Scope.TOKENS}))
     for kind, error in (
-        ("application/json", "not JSON at character 9: Expecting value"),
-        ("application/x-www-form-urlencoded", "requires the header Content-Type: application/json"),
+        ("application/json", "invalid JSON at character 9: Expecting value"),
+        ("application/x-www-form-urlencoded", "must be sent with the header Content-Type: application/json"),
     ):
         answer = asker.post(
             "/api/v1/account/tokens", content='{"name": tool}', headers={"Content-Type": kind}

@@ -43,7 +43,7 @@ _HINTS: Final = {
 class Problem(HTTPException):
     """An error with a hint about what to do; an empty hint means the status's default.
 
-    ``instead`` is the address and the name of a page to visit instead; by default, the front page.
+    ``instead`` is the address and the name of a page to visit instead; by default, the home page.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ _NOTHING: Final = "There is nothing at this address."
 
 
 def answer_problem(request: Request, problem: Problem) -> Response:
-    """Return the response for a problem. Only programs get the hint: a page's detail says what to do."""
+    """Return the response for a problem. Only programs get the hint."""
     status, detail = problem.status_code, problem.detail
     title = HTTPStatus(status).phrase
     if status == HTTPStatus.NOT_FOUND and detail == title:
@@ -171,9 +171,9 @@ def _describe_invalid(problem: Mapping[str, Any]) -> str:
     """Describe an invalid parameter, an invalid part of the body, or a body that isn't JSON."""
     place, text = problem["loc"], problem["msg"]
     if problem["type"] == "json_invalid":
-        return f"body: not JSON at character {place[-1]}: {problem['ctx']['error']}"
+        return f"body: invalid JSON at character {place[-1]}: {problem['ctx']['error']}"
     if isinstance(problem["input"], bytes):  # the framework parses a body only if its type is JSON
-        return "body: requires the header Content-Type: application/json"
+        return "body: must be sent with the header Content-Type: application/json"
     name = ".".join(map(str, place[1:])) or place[0]
     # Change the case of only the first letter: a message may quote a case-sensitive pattern.
     return f"{name}: {text[:1].lower()}{text[1:]}"

@@ -1,4 +1,4 @@
-"""The API of submissions: upload a file, read its progress, or follow it as server-sent events."""
+"""The submissions API: upload a file, read its progress, or follow it as server-sent events."""
 
 import asyncio
 import time
@@ -169,7 +169,7 @@ GameOfIt = Annotated[
 
 
 def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begin) -> APIRouter:
-    """Return the routes of submissions."""
+    """Return the routes for submissions."""
     router = DataRouter("submissions")
     streams = SubmissionEvents(repository)
 
@@ -252,7 +252,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
 
     @router.get("/submissions/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
     def replay(caller: Reader, id_: SubmissionId, game: GameOfIt) -> Response:
-        """Return the replay of a game of a submission."""
+        """Return the replay of one of a submission's games."""
         own_submission(repository, caller, id_)
         return Response(_replay(repository, id_, game), media_type="application/json")
 

@@ -24,14 +24,14 @@ def main() -> int:
     languages = {language.name: language for language in LANGUAGES}
     parser = argparse.ArgumentParser(
         prog="python -m arena.images.build",
-        description="Build the images of docker-compose.yml, or a base image for bots.",
+        description="Build the images that docker-compose.yml uses, or a base image for bots.",
     )
     parser.add_argument(
         "image",
         nargs="?",
         choices=["server", *languages],
         default="server",
-        help="the images of docker-compose.yml (server, the default), or the language of a base image",
+        help="the images that docker-compose.yml uses (server, the default), or the language of a base image",
     )
     language = languages.get(parser.parse_args().image)
     try:

@@ -1,7 +1,7 @@
 """The referee's interface to one bot.
 
 A match is a state machine without I/O (see :mod:`arena.play.referee.match`). A player carries the match's
-events to a bot and the bot's messages to the match, either by calls or through a socket.
+events to a bot and the bot's messages to the match, either by function calls or through a socket.
 """
 
 from collections.abc import Callable, Sequence
@@ -155,7 +155,7 @@ class SeatPlayer(Protocol):
 
 
 class PersonPlayer:
-    """The player of a person. ``on_request`` is called with the view of each decision."""
+    """A player for a person. ``on_request`` is called with the view of each decision."""
 
     def __init__(self, on_request: Callable[[View], None]) -> None:
         self._on_request = on_request
@@ -168,7 +168,7 @@ class PersonPlayer:
         listener.greeted(seat, Hello(games_at_once=1, sdk=""))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Pass on only decisions: their views contain everything else that the person needs to know."""
+        """Pass on only requests for decisions: their views contain everything that the person needs."""
         for event in events:
             if isinstance(event, DecisionRequested):
                 self._on_request(event.view)

@@ -156,7 +156,7 @@ class CgroupLocation:
             )
         return (
             "run the arena as root on the engine's host; if the arena is in a container, mount the "
-            "host's /sys/fs/cgroup there, writable"
+            "host's /sys/fs/cgroup in it, writable"
         )
 
 
@@ -220,9 +220,10 @@ class CommonGroup:
         return bool(self._location.existing_folders())
 
     def apply(self) -> None:
-        """Create the group and its limits before bots start. :meth:`check` reports limits that can't be set.
+        """Create the group and set its limits, before bots start.
 
-        Does nothing if the driver is systemd, which overwrites changes to its slices.
+        :meth:`check` reports limits that can't be set. Does nothing if the driver is systemd, which
+        overwrites changes to its slices.
         """
         if self._location.driver == "systemd":
             return
@@ -358,14 +359,15 @@ class SharedMemoryOverruns:
 
 
 _RECLAIM_FRACTION: Final = 8
-"""Ended bots may leave 1/8 of all bots' memory in use. With five slots, that is less than the reserve."""
+"""Bots that have ended may leave 1/8 of all bots' memory in use. With five slots, that is less than the
+reserve."""
 
 _RECLAIM_SECONDS: Final = 1.0
 """Time limit, because the kernel frees memory for as long as running bots make it cache more."""
 
 
 def reclaim_cache(location: CgroupLocation) -> None:
-    """Free the memory in which the kernel caches data for all bots, if ended bots have left much of it.
+    """Free the memory in which the kernel caches data for all bots, if bots that have ended left a lot of it.
 
     For example, after a bot has ended, the kernel still caches the directory entries that the bot looked up.
     If the group were full, the next bot to need memory would have to free some while its own clock is
