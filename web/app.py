@@ -25,7 +25,8 @@ from web.account.api import account_api
 from web.account.pages import account_pages, entry_pages
 from web.account.subscriptions import mail_pages, subscription_api, subscription_pages
 from web.bots.api import bots_api, histories_api
-from web.bots.lists import bot_list_pages
+from web.bots.authors import author_pages
+from web.bots.compare import comparison_page
 from web.bots.pages import bot_pages
 from web.bots.picks import pick_pages
 from web.cards import card_pages, card_sheet, cards_api
@@ -40,16 +41,16 @@ from web.games.pages import game_pages
 from web.http.api import description_api
 from web.http.authentication import Callers
 from web.http.caching import PageCache
+from web.http.concurrency import MAX_BODY_BYTES, ConcurrencyLimit
 from web.http.errors import Problem, answer_problem, install_error_handlers
 from web.http.rate_limits import RateLimits
 from web.http.request_log import RequestLog, SiteMetrics
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
-from web.http.turns import MAX_BODY_BYTES, ConcurrencyLimit
 from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts, counted
+from web.leaderboard.boards import Boards
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
 from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
-from web.leaderboard.standings import Boards
 from web.live import live_api, live_pages, tv_pages
 from web.play.pages import play_pages
 from web.play.puzzle import puzzle_pages
@@ -200,7 +201,8 @@ def create_app(parts: Parts) -> FastAPI:
         card_sheet(store.cards),
         card_pages(store.cards),
         bot_pages(store, boards, parts.owners),
-        bot_list_pages(store, boards),
+        comparison_page(store, boards),
+        author_pages(store, boards),
         pick_pages(store),
         feeds(store, parts.now),
         play_pages(store, attempts, parts.now, tables=parts.tables_for_people, analyses=parts.analyses),

@@ -32,8 +32,8 @@ from arena.rules import (
     score_round,
 )
 from arena.sdk.bot import Answer, Choice, GameOver, Player
+from arena.sdk.inference import direction, known_hands, unseen_cards
 from arena.sdk.main import play, run
-from arena.sdk.memory import direction, known_hands, unseen_cards
 
 __all__ = [
     "DECK_COUNTS",

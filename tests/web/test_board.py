@@ -22,8 +22,8 @@ from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser
 from web.http.rendering import ENVIRONMENT, fixed, millis, percent
+from web.leaderboard.boards import Scale
 from web.leaderboard.pages import badge_of
-from web.leaderboard.standings import Scale
 
 LISTS = (None, 2, 3, 4, 5)
 NOTHING = "\N{EN DASH}"

@@ -1,4 +1,4 @@
-"""A bot's memory: the hands that it has seen, and the unseen cards."""
+"""What a view implies: the hands that the bot has seen, and the unseen cards."""
 
 from collections import Counter
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.patience import WAIT_SECONDS
-from web.http.turns import MAX_CONCURRENT, ConcurrencyLimit
+from web.http.concurrency import MAX_CONCURRENT, ConcurrencyLimit
 
 
 class Slow:
@@ -41,7 +41,7 @@ async def discard(_message: Message) -> None:
 
 
 def ask(
-    turns: ConcurrencyLimit,
+    limit: ConcurrencyLimit,
     host: str,
     *,
     method: str = "GET",
@@ -50,7 +50,7 @@ def ask(
 ) -> asyncio.Task[None]:
     """Begin a request from an address."""
     scope = {"type": "http", "method": method, "path": path, "client": (host, 1), "headers": []}
-    return asyncio.ensure_future(turns(scope, receive, discard))
+    return asyncio.ensure_future(limit(scope, receive, discard))
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -65,10 +65,10 @@ def test_requests_of_an_address_wait_only_for_each_other() -> None:
 
     async def scene() -> None:
         slow = Slow()
-        turns = ConcurrencyLimit(slow)
+        limit = ConcurrencyLimit(slow)
         methods = ["POST", "DELETE", "HEAD", *["GET"] * MAX_CONCURRENT, "PUT"]
-        asked = [ask(turns, "192.0.2.1", method=method) for method in methods]
-        asked.append(ask(turns, "192.0.2.2"))
+        asked = [ask(limit, "192.0.2.1", method=method) for method in methods]
+        asked.append(ask(limit, "192.0.2.2"))
         await until(lambda: "192.0.2.2" in slow.running)
         assert slow.running.count("192.0.2.1") == MAX_CONCURRENT + 1
         slow.may_begin.set()
@@ -88,7 +88,7 @@ def test_a_body_that_has_not_arrived_takes_no_place() -> None:
         slow = Slow()
         slow.may_begin.set()
         slow.may_end.set()
-        turns = ConcurrencyLimit(slow)
+        limit = ConcurrencyLimit(slow)
         may_arrive = asyncio.Event()
 
         def late() -> Receive:
@@ -102,10 +102,10 @@ def test_a_body_that_has_not_arrived_takes_no_place() -> None:
             return receive
 
         forms = [
-            ask(turns, "192.0.2.1", method="POST", path="/form", receive=late())
+            ask(limit, "192.0.2.1", method="POST", path="/form", receive=late())
             for _ in range(2 * MAX_CONCURRENT)
         ]
-        await ask(turns, "192.0.2.1")
+        await ask(limit, "192.0.2.1")
         assert slow.bodies == []
         may_arrive.set()
         await asyncio.gather(*forms)
@@ -120,8 +120,8 @@ def test_a_response_that_has_begun_frees_its_place() -> None:
     async def scene() -> None:
         slow = Slow()
         slow.may_begin.set()
-        turns = ConcurrencyLimit(slow)
-        asked = [ask(turns, "192.0.2.1") for _ in range(3 * MAX_CONCURRENT)]
+        limit = ConcurrencyLimit(slow)
+        asked = [ask(limit, "192.0.2.1") for _ in range(3 * MAX_CONCURRENT)]
         await until(lambda: len(slow.running) == 3 * MAX_CONCURRENT)
         slow.may_end.set()
         await asyncio.gather(*asked)
@@ -134,16 +134,16 @@ def test_errors_and_disconnects_free_their_places() -> None:
 
     async def scene() -> None:
         slow = Slow()
-        turns = ConcurrencyLimit(slow)
-        broken = [ask(turns, "192.0.2.1", path="/broken") for _ in range(MAX_CONCURRENT - 1)]
-        gone = [ask(turns, "192.0.2.1") for _ in range(3)]
+        limit = ConcurrencyLimit(slow)
+        broken = [ask(limit, "192.0.2.1", path="/broken") for _ in range(MAX_CONCURRENT - 1)]
+        gone = [ask(limit, "192.0.2.1") for _ in range(3)]
         await until(lambda: len(slow.running) == MAX_CONCURRENT)
         for each in gone:
             each.cancel()
         slow.may_begin.set()
         await asyncio.gather(*broken, *gone, return_exceptions=True)
         slow.may_begin.clear()
-        after = [ask(turns, "192.0.2.1") for _ in range(MAX_CONCURRENT)]
+        after = [ask(limit, "192.0.2.1") for _ in range(MAX_CONCURRENT)]
         await until(lambda: len(slow.running) >= 2 * MAX_CONCURRENT)
         slow.may_begin.set()
         slow.may_end.set()
