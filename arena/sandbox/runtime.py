@@ -14,11 +14,24 @@ from arena.protocol.match import Limits
 SOCKET_NAME: Final = "referee.sock"
 """Name of the referee's socket in a seat's socket directory."""
 
+FIRST_UID: Final = 64_000
+"""The uid of slot 0. Slot k has ``FIRST_UID + k``."""
 
 INSTALL_LABEL: Final = "kaiten.install"
 MATCH_LABEL: Final = "kaiten.match"
 ATTEMPT_LABEL: Final = "kaiten.attempt"
 SEAT_LABEL: Final = "kaiten.seat"
+
+
+def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
+    """Return the uid and gid of a slot's bot, which must own its socket.
+
+    ``uid`` and ``gid`` are the arena's. Only root can change a socket's owner, so if the arena runs as
+    another user, bots run as that user too.
+    """
+    if uid != 0:
+        return uid, gid
+    return FIRST_UID + slot, FIRST_UID + slot
 
 
 def none_in_use(_name: str) -> bool:

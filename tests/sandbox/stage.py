@@ -18,10 +18,9 @@ from docker.errors import ImageNotFound
 
 from arena.protocol.match import Limits
 from arena.sandbox.docker.engine import connect
-from arena.sandbox.docker.policy import slot_owner
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, Sandbox, SandboxSpec
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Exit, Runtime, Sandbox, SandboxSpec, slot_owner
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
 

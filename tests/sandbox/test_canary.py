@@ -19,9 +19,8 @@ from arena.sandbox.canary import judge as judging
 from arena.sandbox.canary.check import INSTALL, Canary, SlotOwner
 from arena.sandbox.canary.judge import judge
 from arena.sandbox.docker.engine import connect
-from arena.sandbox.docker.policy import slot_owner
 from arena.sandbox.docker.runtime import DockerRuntime
-from arena.sandbox.runtime import INSTALL_LABEL, RuntimeFailure
+from arena.sandbox.runtime import INSTALL_LABEL, RuntimeFailure, slot_owner
 from tests.sandbox.hostile.loosening import allowing, open_proc, unmasking
 from tests.sandbox.stage import DockerStage
 

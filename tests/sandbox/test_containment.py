@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.sandbox.docker.policy import slot_owner
+from arena.sandbox.runtime import slot_owner
 from tests.sandbox.stage import DockerStage, end_of, listening, run, spec_for
 
 pytestmark = pytest.mark.docker

@@ -13,10 +13,9 @@ from arena.sandbox.docker.policy import (
     cgroup_parent,
     container_arguments,
     describe_limits,
-    slot_owner,
 )
 from arena.sandbox.docker.seccomp import profile
-from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec
+from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec, slot_owner
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "container_arguments.json"
 

@@ -17,7 +17,6 @@ from arena.platform.cpu_time import CpuFiles
 from arena.play.launcher import HostFailed, MatchVoid
 from arena.play.referee.spec import SeatEnd
 from arena.protocol.match import Limits, MatchSpec, SeatReport
-from arena.sandbox.docker.policy import slot_owner
 from arena.sandbox.runtime import (
     ATTEMPT_LABEL,
     INSTALL_LABEL,
@@ -31,6 +30,7 @@ from arena.sandbox.runtime import (
     RuntimeFailure,
     Sandbox,
     SandboxSpec,
+    slot_owner,
 )
 
 REFEREE_UID: Final = 63_000

@@ -23,9 +23,16 @@ from arena.protocol.match import Limits
 from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, ProbeResult, Share, last_observations
 from arena.sandbox.docker.cgroups import CommonGroup
 from arena.sandbox.docker.engine import engine_errors
-from arena.sandbox.docker.policy import OPEN_FILES, TMP_FILES, container_arguments, slot_owner
+from arena.sandbox.docker.policy import OPEN_FILES, TMP_FILES, container_arguments
 from arena.sandbox.docker.sandbox import DockerSandbox
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeFailure, SandboxSpec
+from arena.sandbox.runtime import (
+    INSTALL_LABEL,
+    SOCKET_NAME,
+    LaunchRefused,
+    RuntimeFailure,
+    SandboxSpec,
+    slot_owner,
+)
 
 if TYPE_CHECKING:
     from arena.sandbox.docker.runtime import DockerRuntime

@@ -11,10 +11,7 @@ from typing import Any, Final
 from arena.platform.environment import REFEREE_VARIABLE
 from arena.protocol.match import Limits
 from arena.sandbox.docker.seccomp import profile
-from arena.sandbox.runtime import SOCKET_NAME, SandboxSpec
-
-FIRST_UID: Final = 64_000
-"""The uid of slot 0. Slot k has ``FIRST_UID + k``."""
+from arena.sandbox.runtime import SOCKET_NAME, SandboxSpec, slot_owner
 
 SOCKET_MOUNT: Final = "/run/arena"
 """The socket directory in a bot's container; read-only."""
@@ -83,17 +80,6 @@ class EngineHost:
     gid: int  # group id of the arena
     cores: str = ""  # cores that bots may use, such as `1-3`; empty for all
     disk: str = ""  # the block device of the engine's images, such as `/dev/sda`; empty if unknown
-
-
-def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
-    """Return the uid and gid of a slot's bot, which must own its socket.
-
-    ``uid`` and ``gid`` are the arena's. Only root can change a socket's owner, so if the arena runs as
-    another user, bots run as that user too.
-    """
-    if uid != 0:
-        return uid, gid
-    return FIRST_UID + slot, FIRST_UID + slot
 
 
 def cgroup_parent(driver: str, install: str = "") -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from arena.sandbox.docker.policy import slot_owner
+from arena.sandbox.runtime import slot_owner
 from tests.sandbox.hostile.attack import FIRST_SLOT, SEAT
 
 Loosen = Callable[[dict[str, Any]], None]

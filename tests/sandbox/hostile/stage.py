@@ -18,8 +18,8 @@ from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.seats import REFEREE_UID
 from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
-from arena.sandbox.docker.policy import FIRST_UID
 from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.runtime import FIRST_UID
 from tests.images.archives import members
 from tests.images.tars import tar
 from tests.locks import host_lock
