@@ -16,6 +16,7 @@ from arena.images.image import IntakeError, Rejected
 from arena.platform.names import WrongName
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.documents import BotList
+from arena.protocol.languages import SOURCE_SUFFIXES
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 
@@ -234,7 +235,7 @@ _MIB: Final = 1024 * 1024
 def add_bot(
     name: Annotated[str, typer.Argument(help="Name of the bot: letters, digits, - and _.")],
     file: Annotated[
-        Path, typer.Argument(help="A docker save archive, or a single source file (.py, .js, .mjs).")
+        Path, typer.Argument(help=f"A docker save archive, or a single source file ({SOURCE_SUFFIXES}).")
     ],
     author: Annotated[str, typer.Option(help="Name of the bot's author.")],
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from arena.client.sites import CannotSend
 from arena.platform.names import WrongName, check_name
-from arena.protocol.languages import Language, language_of
+from arena.protocol.languages import SOURCE_SUFFIXES, Language, language_of
 
 _ARCHIVES: Final = (".tar.gz", ".tgz", ".tar")
 _GZIP: Final = b"\x1f\x8b"
@@ -91,7 +91,7 @@ def _file_target(text: str, path: Path) -> Target:
         raise CannotSend(f"{text} is not a regular file or folder: give a file, a folder or an image")
     if not _is_archive(path):
         raise CannotSend(
-            f"{text} is neither a source file (.py, .js, .mjs) nor a docker save archive (tar or tar.gz)"
+            f"{text} is neither a source file ({SOURCE_SUFFIXES}) nor a docker save archive (tar or tar.gz)"
         )
     ending = next((each for each in _ARCHIVES if path.name.endswith(each)), path.suffix)
     name = path.name.removesuffix(ending)

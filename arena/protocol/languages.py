@@ -21,6 +21,7 @@ class Language:
     file: str  # name of every bot's file in BOT_FOLDER
     suffixes: tuple[str, ...]  # suffixes of source files, in lower case and with the dot
     interpreter: tuple[str, ...]  # command that runs a file
+    sample: str  # folder of the sample bot that the site's editor starts from
 
     @property
     def base_image(self) -> str:
@@ -39,12 +40,25 @@ class Language:
 
 
 PYTHON: Final = Language(
-    name="python", title="Python", file="bot.py", suffixes=(".py",), interpreter=("python3",)
+    name="python",
+    title="Python",
+    file="bot.py",
+    suffixes=(".py",),
+    interpreter=("python3",),
+    sample="greedy",
 )
 JAVASCRIPT: Final = Language(
-    name="javascript", title="JavaScript", file="bot.js", suffixes=(".js", ".mjs"), interpreter=("node",)
+    name="javascript",
+    title="JavaScript",
+    file="bot.js",
+    suffixes=(".js", ".mjs"),
+    interpreter=("node",),
+    sample="greedy-js",
 )
 LANGUAGES: Final = (PYTHON, JAVASCRIPT)
+
+SOURCE_SUFFIXES: Final = ", ".join(suffix for language in LANGUAGES for suffix in language.suffixes)
+"""The suffixes of all source files, for messages."""
 
 
 def language_of(file_name: str) -> Language | None:

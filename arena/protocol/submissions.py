@@ -46,10 +46,17 @@ class UploadKind(StrEnum):
     @property
     def suffix(self) -> str:
         """The file name extension."""
-        return _SUFFIXES.get(self.value, ".tar")
+        language = _LANGUAGES.get(self.value)
+        return ".tar" if language is None else language.suffixes[0]
+
+    @property
+    def label(self) -> str:
+        """The display name."""
+        language = _LANGUAGES.get(self.value)
+        return "Image" if language is None else language.title
 
 
-_SUFFIXES: Final = {language.name: language.suffixes[0] for language in LANGUAGES}
+_LANGUAGES: Final = {language.name: language for language in LANGUAGES}
 
 
 class CauseKind(StrEnum):

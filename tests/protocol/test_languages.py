@@ -3,6 +3,7 @@
 import pytest
 
 from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, language_of
+from arena.protocol.submissions import UploadKind
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,10 @@ def test_languages_have_different_names_files_and_suffixes() -> None:
     suffixes = [suffix for language in LANGUAGES for suffix in language.suffixes]
     for told in (names, files, suffixes):
         assert len(set(told)) == len(told)
+
+
+def test_each_language_can_be_uploaded() -> None:
+    """The kinds of files are the languages, with their titles and suffixes, and images."""
+    kinds = {kind.value: (kind.label, kind.suffix) for kind in UploadKind}
+    languages = {language.name: (language.title, language.suffixes[0]) for language in LANGUAGES}
+    assert kinds == {"image": ("Image", ".tar")} | languages

@@ -125,17 +125,13 @@ class _Sample:
     source: str
 
 
-_SAMPLES: Final = {"python": "greedy", "javascript": "greedy-js"}
-"""Folders of the bots to start from, by kind of submission."""
-
-
 def samples(folder: Path) -> tuple[_Sample, ...]:
     """Read the bots to start from in the folder of sample bots. An unreadable bot has no source."""
     return tuple(
         _Sample(
             kind=language.name,
             title=language.title,
-            source=_source(folder / _SAMPLES[language.name] / language.file),
+            source=_source(folder / language.sample / language.file),
         )
         for language in LANGUAGES
     )
