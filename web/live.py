@@ -26,7 +26,7 @@ from web.viewer.pages import (
     VIEWER_WORDS,
     FrameParameters,
     RequestedFrame,
-    View,
+    ViewpointName,
     all_frames,
     origin,
     seated,
@@ -120,7 +120,7 @@ class _Live:
     def __init__(self, live: LiveGames) -> None:
         self._live = live
 
-    def newest(self, request: Request, match: MatchId, view: View = "all") -> Response:
+    def newest(self, request: Request, match: MatchId, view: ViewpointName = "all") -> Response:
         """Redirect to the start of a match's latest visible round, which the page plays (``#autoplay``).
 
         If no round is visible, show the match's state or link to its games.
@@ -162,7 +162,9 @@ class _Live:
 
         return conditional_response(request, (found, requested), render)
 
-    def frames(self, request: Request, match: MatchId, number: GameNumber, view: View = "all") -> Response:
+    def frames(
+        self, request: Request, match: MatchId, number: GameNumber, view: ViewpointName = "all"
+    ) -> Response:
         """Return all frames of a game so far, as data."""
         found = self._read(request, match, number)
         if found.state is MatchState.DONE:

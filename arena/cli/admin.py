@@ -117,7 +117,7 @@ def warn_of_processes(settings: "Settings") -> None:
         )
 
 
-Bot = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
+BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 Reason = Annotated[str, typer.Option(help="Reason, shown publicly.")]
 
 _COLUMNS = ("bot", "author", "state", "since (UTC)", "reason")
@@ -140,26 +140,26 @@ def bots(
         print_bots(found)
 
 
-def bench(bot: Bot, reason: Reason) -> None:
+def bench(bot: BotArgument, reason: Reason) -> None:
     """Bench a bot until its author, a new version or you reactivate it."""
     with _open_bot_operators() as operators:
         _print(operators.bench(operator_name(), bot, reason))
 
 
-def unbench(bot: Bot) -> None:
+def unbench(bot: BotArgument) -> None:
     """Reactivate a benched bot."""
     with _open_bot_operators() as operators:
         _print(operators.unbench(operator_name(), bot))
 
 
-def retire(bot: Bot) -> None:
+def retire(bot: BotArgument) -> None:
     """Take a bot off the ladder; its author or a new version can reactivate it."""
     with _open_bot_operators() as operators:
         _print(operators.retire(operator_name(), bot))
 
 
 def play_version(
-    bot: Bot,
+    bot: BotArgument,
     version: Annotated[int, typer.Argument(min=1, metavar="N", help="Version to activate.")],
 ) -> None:
     """Activate another version of a bot, older or newer."""
@@ -168,7 +168,7 @@ def play_version(
 
 
 def disqualify(
-    bot: Bot,
+    bot: BotArgument,
     reason: Reason,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask for confirmation.")] = False,
@@ -182,7 +182,7 @@ def disqualify(
         _print(operators.find(bot))
 
 
-def reinstate(bot: Bot) -> None:
+def reinstate(bot: BotArgument) -> None:
     """Lift a disqualification, and recompute all ratings with the bot's games."""
     with _open_bot_operators() as operators:
         _print_rebuilt(operators.reinstate(operator_name(), bot))

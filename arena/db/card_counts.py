@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from arena.db import ladder
 from arena.db.database import Repository, grouped
-from arena.db.fold import Row, SplitSum, replace
+from arena.db.fold import RowValues, SplitSum, replace
 from arena.db.fold import add as add_rows
 from arena.db.games import RULES, rules_of
 from arena.db.schema import (
@@ -179,12 +179,12 @@ def _count(game: Any, seats: Sequence[Any]) -> Tally:  # noqa: ANN401 - rows
     )
 
 
-def _games_rows(tally: Tally) -> list[Row]:
+def _games_rows(tally: Tally) -> list[RowValues]:
     return [{"players": players, **games._asdict()} for players, games in sorted(tally.games.items())]
 
 
-def _count_rows(tally: Tally) -> list[Row]:
-    rows: list[Row] = []
+def _count_rows(tally: Tally) -> list[RowValues]:
+    rows: list[RowValues] = []
     for (players, card, turn), count in sorted(tally.counts.items()):
         points, parts = divmod(count.points, POINT)
         whole = count._asdict() | {"points": points, "point_parts": parts}

@@ -15,7 +15,7 @@ from arena.db.schema import Base, BotVersionRow, GameRow, HighlightRow, MeetingR
 from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
 from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
 
-Row = dict[str, Any]
+RowValues = dict[str, Any]
 """A row of a table, keyed by column."""
 
 
@@ -27,13 +27,15 @@ class SplitSum(NamedTuple):
     unit: int
 
 
-def replace(connection: Connection, model: type[Base], rows: list[Row], *where: ColumnElement[bool]) -> int:
+def replace(
+    connection: Connection, model: type[Base], rows: list[RowValues], *where: ColumnElement[bool]
+) -> int:
     """Replace stored rows that differ from ``rows``, and return how many keys differed."""
     stored = connection.execute(select(model.__table__).where(*where)).all()
     return _replace(connection, model, stored, rows)
 
 
-def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], rows: list[Row]) -> int:
+def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], rows: list[RowValues]) -> int:
     table = cast("Table", model.__table__)
     keys = [column.name for column in table.primary_key]
     old = {tuple(getattr(row, key) for key in keys): row._asdict() for row in stored}
@@ -50,7 +52,9 @@ def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], r
     return len(differing)
 
 
-def add(connection: Connection, model: type[Base], rows: list[Row], split: SplitSum | None = None) -> None:
+def add(
+    connection: Connection, model: type[Base], rows: list[RowValues], split: SplitSum | None = None
+) -> None:
     """Add each row's non-negative integers to the stored row with the same key, or insert the row."""
     if not rows:
         return
@@ -65,10 +69,10 @@ def add(connection: Connection, model: type[Base], rows: list[Row], split: Split
     connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums), rows)
 
 
-def _replace_by(connection: Connection, model: type[Base], key: str, rows: list[Row]) -> int:
+def _replace_by(connection: Connection, model: type[Base], key: str, rows: list[RowValues]) -> int:
     """Replace all rows as :func:`replace` does, one value of the column ``key`` at a time."""
     column = cast("Table", model.__table__).c[key]
-    parts: dict[int, list[Row]] = {}
+    parts: dict[int, list[RowValues]] = {}
     for row in rows:
         parts.setdefault(row[key], []).append(row)
     stored = connection.execute(select(column).distinct()).scalars()
@@ -110,7 +114,7 @@ class Meetings:
         """Replace the stored counts, and return how many rows differed."""
         return _replace_by(connection, MeetingRow, "bot_id", self._rows())
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[RowValues]:
         return [
             {"bot_id": bot, "other_id": other, **dict(zip(_COUNTS, counts, strict=True))}
             for (bot, other), counts in sorted(self._pairs.items())
@@ -129,7 +133,7 @@ class RatingHistory:
     """Collects the points of the rating curves during a fold, and thins them out."""
 
     def __init__(self) -> None:
-        self._kept: dict[Key, dict[int, Row]] = {}
+        self._kept: dict[Key, dict[int, RowValues]] = {}
         self._thinned: dict[Key, int] = {}
 
     def collect(self, changed: Mapping[Key, Entry]) -> None:
@@ -164,7 +168,7 @@ class RatingHistory:
         """Replace the stored points, and return how many rows differed."""
         return _replace_by(connection, RatingPointRow, "version_id", self._rows())
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[RowValues]:
         return [row for kept in self._kept.values() for row in kept.values()]
 
 
@@ -178,7 +182,7 @@ def rating_curves(connection: Connection, versions: Iterable[int], players: int)
     return grouped(rows, "version_id")
 
 
-def _point_row(key: Key, entry: Entry) -> Row:
+def _point_row(key: Key, entry: Entry) -> RowValues:
     version, players = key
     ended: datetime | None = entry.last_played
     return {
@@ -226,7 +230,7 @@ class Highlights:
         """Merge the collected highlights into the stored ones, and keep each day's best."""
         if not self._days:
             return
-        rows: list[Row] = []
+        rows: list[RowValues] = []
         condition = HighlightRow.day.in_(list(self._days))
         stored = connection.execute(select(HighlightRow.__table__).where(condition)).all()
         for day, found in self._days.items():
@@ -258,7 +262,7 @@ def upset_since(connection: Connection, moment: datetime) -> tuple[Highlight, ..
     return tuple(map(_highlight, connection.execute(query.limit(1))))
 
 
-def _rows(day: int, found: Iterable[Highlight]) -> list[Row]:
+def _rows(day: int, found: Iterable[Highlight]) -> list[RowValues]:
     return [
         {
             "day": day,
@@ -286,7 +290,7 @@ class Fold:
     highlights: Highlights = field(default_factory=Highlights)
     points: RatingHistory = field(default_factory=RatingHistory)
 
-    def apply(self, logged: LoggedEvent, disqualified: frozenset[int], rate: Rate) -> list[Row]:
+    def apply(self, logged: LoggedEvent, disqualified: frozenset[int], rate: Rate) -> list[RowValues]:
         """Apply an event, and return its rows of ``rating_change``; none for a game that doesn't count."""
         if not _counts(logged.event, disqualified):
             return []
@@ -304,7 +308,7 @@ def _counts(event: Event, disqualified: frozenset[int]) -> bool:
     return not isinstance(event, GamePlayed) or disqualified.isdisjoint(event.versions)
 
 
-def _change(number: int, key: Key, before: Entry | None, after: Entry) -> Row:
+def _change(number: int, key: Key, before: Entry | None, after: Entry) -> RowValues:
     version, players = key
     return {
         "event_number": number,

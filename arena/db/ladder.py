@@ -23,7 +23,7 @@ from sqlalchemy import ColumnElement, Connection, insert, select, true, update
 from arena.db import audit, subscriptions
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, from_row, grouped, put
-from arena.db.fold import Fold, LoggedEvent, Meetings, Row, bots_of, counted_points, replace
+from arena.db.fold import Fold, LoggedEvent, Meetings, RowValues, bots_of, counted_points, replace
 from arena.db.schema import (
     BotRow,
     BotVersionRow,
@@ -186,7 +186,7 @@ def load(connection: Connection, versions: Iterable[int]) -> dict[Key, Entry]:
     return {(row.version_id, row.players): entry(row._asdict()) for row in rows}
 
 
-def entry(row: Row) -> Entry:
+def entry(row: RowValues) -> Entry:
     """Read a row of ``rating``."""
     return Entry(
         rating=Rating(row["mean"], row["deviation"]),
@@ -202,7 +202,7 @@ def entry(row: Row) -> Entry:
     )
 
 
-def _rating_row(key: Key, entry: Entry) -> Row:
+def _rating_row(key: Key, entry: Entry) -> RowValues:
     version, players = key
     return {
         "version_id": version,
@@ -240,7 +240,7 @@ def _versions(log: Sequence[LoggedEvent]) -> set[int]:
     return versions
 
 
-def _event_row(logged: LoggedEvent) -> Row:
+def _event_row(logged: LoggedEvent) -> RowValues:
     start = logged.event if isinstance(logged.event, VersionStarted) else None
     return {
         "number": logged.number,
@@ -279,7 +279,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
-) -> Iterator[tuple[ColumnElement[bool], list[Row]]]:
+) -> Iterator[tuple[ColumnElement[bool], list[RowValues]]]:
     """Fold the log in batches. For each, yield a condition on its stored changes, and the correct changes."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)

@@ -26,10 +26,10 @@ from web.viewer.scene import frames
 from web.viewer.screen import BACK, FORWARD, Screen, Shown, embed_code, screen
 from web.viewer.words import STAGES, card_name, number, where
 
-Round = Annotated[str, Path(pattern=r"^[1-9]$")]
-Turn = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
-Step = Annotated[FilmStage, Query()]
-View = Annotated[str, Query(pattern=VIEWPOINT_PATTERN)]
+RoundNumber = Annotated[str, Path(pattern=r"^[1-9]$")]
+TurnNumber = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
+StepName = Annotated[FilmStage, Query()]
+ViewpointName = Annotated[str, Query(pattern=VIEWPOINT_PATTERN)]
 
 VIEWER_WORDS: Final = {
     "BACK": BACK,
@@ -51,10 +51,10 @@ class RequestedFrame:
 
 
 def _requested_frame(
-    round: Round,  # noqa: A002 - the parameters of the address
-    turn: Turn,
-    step: Step = FilmStage.PICK,
-    view: View = "all",
+    round: RoundNumber,  # noqa: A002 - the parameters of the address
+    turn: TurnNumber,
+    step: StepName = FilmStage.PICK,
+    view: ViewpointName = "all",
 ) -> RequestedFrame:
     return RequestedFrame(Frame(int(round), int(turn), step), Viewpoint.read(view))
 
@@ -127,7 +127,7 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
         )
 
     @router.get(f"{base}/{{game}}/frames.json")
-    def frames_of_game(request: Request, shown: Found, view: View = "all") -> Response:
+    def frames_of_game(request: Request, shown: Found, view: ViewpointName = "all") -> Response:
         return all_frames(request, film(shown.replay), view)
 
     return router

@@ -124,7 +124,7 @@ class ViewerEventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ViewerEvent:
     """A moment to jump to."""
 
     frame: Frame
@@ -132,9 +132,9 @@ class Event:
     text: str
 
 
-def events(film: Film) -> tuple[Event, ...]:
+def events(film: Film) -> tuple[ViewerEvent, ...]:
     """Return all moments, in order."""
-    found: list[Event] = []
+    found: list[ViewerEvent] = []
     leader = None
     for frame in film.frames:
         if frame.stage is FilmStage.PICK:
@@ -144,32 +144,32 @@ def events(film: Film) -> tuple[Event, ...]:
         leaders = standing(film, frame).leaders
         if len(leaders) == 1 and leader not in {None, *leaders}:
             (seat,) = leaders
-            found.append(Event(frame, ViewerEventKind.LEAD, f"{who_does(film, seat, 'take')} the lead"))
+            found.append(ViewerEvent(frame, ViewerEventKind.LEAD, f"{who_does(film, seat, 'take')} the lead"))
         leader = next(iter(leaders)) if len(leaders) == 1 else leader
         if frame.stage is FilmStage.SCORE:
-            found.append(Event(frame, ViewerEventKind.ROUND, f"end of round {frame.round}"))
+            found.append(ViewerEvent(frame, ViewerEventKind.ROUND, f"end of round {frame.round}"))
         if frame.stage is FilmStage.END:
-            found.append(Event(frame, ViewerEventKind.END, "end of the game"))
+            found.append(ViewerEvent(frame, ViewerEventKind.END, "end of the game"))
     return tuple(found)
 
 
-def _faults(film: Film, frame: Frame) -> Iterator[Event]:
+def _faults(film: Film, frame: Frame) -> Iterator[ViewerEvent]:
     step = film.step(frame)
     for seat, (fault, gone) in enumerate(zip(step.noted.fault, step.gone, strict=True)):
         if fault:
-            yield Event(frame, ViewerEventKind.FAULT, f"{film.names[seat]}: {fault}")
+            yield ViewerEvent(frame, ViewerEventKind.FAULT, f"{film.names[seat]}: {fault}")
             if gone:
-                yield Event(frame, ViewerEventKind.TAKE_OVER, f"{film.names[seat]} is taken over")
+                yield ViewerEvent(frame, ViewerEventKind.TAKE_OVER, f"{film.names[seat]} is taken over")
 
 
-def _moves(film: Film, frame: Frame) -> Iterator[Event]:
+def _moves(film: Film, frame: Frame) -> Iterator[ViewerEvent]:
     plays, gains = film.step(frame).moment.plays, standing(film, frame).gains
     for name, play, gain in zip(film.names, plays, gains, strict=True):
         if len(play) > 1:
             cards = " and ".join(map(card_name, play))
-            yield Event(frame, ViewerEventKind.CHOPSTICKS, f"{name}: chopsticks for {cards}")
+            yield ViewerEvent(frame, ViewerEventKind.CHOPSTICKS, f"{name}: chopsticks for {cards}")
         if gain >= MANY_POINTS:
-            yield Event(frame, ViewerEventKind.POINTS, f"{name}: {signed(gain, 0)}")
+            yield ViewerEvent(frame, ViewerEventKind.POINTS, f"{name}: {signed(gain, 0)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +225,7 @@ class Screen:
     scene: Scene
     viewpoint: Viewpoint
     base: str
-    events: tuple[Event, ...]
+    events: tuple[ViewerEvent, ...]
 
     @property
     def index(self) -> int:
