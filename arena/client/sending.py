@@ -128,7 +128,7 @@ def payload_of(target: Target, name: str | None) -> Iterator[Payload]:
     """Open a target as a payload; if it is a folder, build its image first.
 
     ``name`` is the bot's name; None uses the target's default. Raises CannotSend if the target can't be sent.
-    Some errors are found only while it is being sent.
+    Some errors occur only during the upload.
     """
     if target.path is not None and target.kind is not TargetKind.FOLDER:
         yield _file_payload(target, target.path, _check_bot_name(name or target.name))

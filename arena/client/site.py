@@ -51,7 +51,7 @@ def lines(response: requests.Response) -> Iterator[str]:
     the connection breaks.
     """
     size, begun = 0, bytearray()
-    for piece in response.iter_content(chunk_size=1):  # a larger chunk would block until it is full
+    for piece in response.iter_content(chunk_size=1):  # a larger size would block until a chunk is full
         begun += piece
         size += len(piece)
         if b"\n" in piece:
@@ -110,7 +110,8 @@ _TIMEOUTS: Final = (10.0, 60.0)
 """Timeouts in seconds: for connecting, and for each byte of the response."""
 
 _UPLOAD_TIMEOUTS: Final = (30.0, 180.0)
-"""Timeouts for uploads. The first also limits stalls; the second lets the site write large files."""
+"""Timeouts for uploads. The first also limits how long sending may stall; the second gives the site time to
+store a large file."""
 
 _UNAUTHORIZED: Final = 401
 _BAD_REQUEST: Final = 400
@@ -236,7 +237,7 @@ class SiteClient:
         except OSError as error:
             if error.errno is not None:  # from a file that is being sent
                 raise
-            # So the requests library reports a missing file of certificates.
+            # The requests library reports a missing certificate file this way.
             raise SiteError(
                 f"the certificate of {self.address} can't be checked ({error}): correct REQUESTS_CA_BUNDLE"
             ) from error

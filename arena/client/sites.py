@@ -52,8 +52,8 @@ _EXAMPLE: Final = "give the site's URL with a scheme and without a path, such as
 def check_address(text: str) -> str:
     """Return a site's normalised address, such as ``https://arena.example``.
 
-    It is in lower case and has no trailing slash. Raises WrongLogin if ``text`` can't be the address of a
-    site.
+    The address is in lower case and has no trailing slash. Raises WrongLogin if ``text`` can't be the address
+    of a site.
     """
     try:
         parts = urlsplit(text.strip())
@@ -117,7 +117,7 @@ class Sites:
             raise WrongLogin(f"{self._file} can't be read ({error}): remove it, and log in again") from error
 
     def remember(self, login: Login) -> None:
-        """Store a login. It replaces an older one for the same site, and becomes the default.
+        """Store a login. It replaces any earlier login for the same site, and becomes the default.
 
         Raises WrongLogin.
         """
@@ -125,7 +125,7 @@ class Sites:
             self._write((*(each for each in self.all() if each.site != login.site), login))
 
     def forget(self, site: str) -> None:
-        """Remove the login of a site, if any. Raises WrongLogin."""
+        """Remove the login for a site, if any. Raises WrongLogin."""
         with self._lock():
             self._write(tuple(each for each in self.all() if each.site != site))
 

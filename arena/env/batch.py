@@ -71,8 +71,8 @@ class Batch:
         self._drawn = np.zeros(games, dtype=np.int8)
         self._played = np.zeros((games, _WIDTH), dtype=np.int8)  # cards played in earlier rounds
         self._places = np.zeros((games, players), dtype=np.int16)
-        self.scores = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds; at the end, of all
-        self.puddings = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds
+        self.scores = np.zeros((games, participants), dtype=np.int16)  # in earlier rounds; at the end, in all
+        self.puddings = np.zeros((games, participants), dtype=np.int16)  # from earlier rounds
         self._deck = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
         self._mask: Mask | None = None
         self._deal()

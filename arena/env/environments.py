@@ -1,8 +1,8 @@
 """The game as PettingZoo and Gymnasium environments, built on :mod:`arena.rules`.
 
-An observation is a dictionary: ``observation`` is the array of :mod:`arena.sdk.spaces`; ``action_mask`` has 1
-for each legal action. The only reward comes at the end: the share of opponents that the seat beat minus the
-share that beat it, from -1 to 1.
+An observation is a dictionary: ``observation`` is the array that :mod:`arena.sdk.spaces` describes;
+``action_mask`` has 1 for each legal action. The only reward comes at the end: the share of opponents that the
+seat beat minus the share that beat it, from -1 to 1.
 """
 
 import random
@@ -133,7 +133,7 @@ def env(rules: Rules) -> AECEnv:
 class AgainstBots(gymnasium.Env[Any, Any]):
     """One learner against bots, in a random seat for each game.
 
-    ``opponents`` are house bots by name, Python files of bots, or ``choose`` functions. Without ``rules``,
+    ``opponents`` are names of house bots, paths of Python bots, or ``choose`` functions. Without ``rules``,
     they play the basic game. Raises ValueError if there is no such bot, or if their number doesn't fit the
     rules.
     """
@@ -161,7 +161,7 @@ class AgainstBots(gymnasium.Env[Any, Any]):
         """Begin a game. The info has the learner's ``seat``.
 
         With a seed, this game and the following ones are the same each time if the learner's actions are, as
-        long as the opponents get chance only from Python's ``random`` module.
+        long as the opponents' only source of randomness is Python's ``random`` module.
         """
         super().reset(seed=seed, options=options)
         self._seat = int(self.np_random.integers(self.rules.players))

@@ -101,7 +101,7 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     # Size of `/etc/passwd` and of `/etc/group`, which engines read into their own memory.
     accounts_bytes: int = 64 * _KIB - 1  # engines fail on a line of 64 KiB
     command_words: int = 256  # words in ENTRYPOINT and CMD together; also the limit on variables
-    command_bytes: int = 32 * _KIB  # size of all of these and WORKDIR together
+    command_bytes: int = 32 * _KIB  # size of these words, the variables and WORKDIR together
     memory_bytes: int = 256 * _MIB  # address space of the process
     cpu_seconds: int = 7  # processor time of the process
     wall_seconds: float = 9.0  # from the process's start to its answer
@@ -152,7 +152,7 @@ def command_of(settings: ImageSettings, limits: IntakeLimits) -> Command:
     """
     if settings.volumes:
         # A rewritten image would lose its volumes, and one that isn't rewritten would keep them. So refuse
-        # volumes in both.
+        # volumes in either case.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
             "Dockerfile, or use another parent image"

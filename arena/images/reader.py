@@ -109,8 +109,8 @@ def _judge(output: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> 
     if len(messages) > 1 and not isinstance(messages[1], Ready):
         return _unwrap(messages[1])
     if not in_time:
-        # The limit on processor time is lower, so a reader that exceeds only this one was kept
-        # waiting by the host.
+        # The limit on processor time is lower, so a reader that exceeds only this limit was kept waiting by
+        # the host.
         raise TooSlow(
             f"the archive was not read within {limits.wall_seconds:g} s: "
             "the host is too busy or its disk too slow; another attempt may succeed"

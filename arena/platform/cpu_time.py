@@ -39,16 +39,17 @@ _THROTTLE_SECONDS: Final = 0.25
 """If the quota throttled a sandbox this recently, it may still be throttled. The quota's period is 0.1 s."""
 
 _MAX_DEBT_SECONDS: Final = 0.5
-"""Maximum time that a sandbox can owe. If a host doesn't enforce the quota, a sandbox may use any amount."""
+"""Maximum time that a sandbox can owe. If a host doesn't enforce the quota, a sandbox may use any amount of
+processor time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuFiles:
     """The files with the counters of a sandbox's processor time. Every user of the host may read them."""
 
-    threads: str  # lists the ids of its threads: a file, or a folder such as `/proc/PID/task`
-    usage: str = ""  # their total usage: `cpuacct.usage` or `cpu.stat`; empty if not counted
-    quota: str = ""  # their throttled time: `cpu.stat`; empty without a quota
+    threads: str  # lists the ids of the sandbox's threads: a file, or a folder such as `/proc/PID/task`
+    usage: str = ""  # the threads' total usage: `cpuacct.usage` or `cpu.stat`; empty if not counted
+    quota: str = ""  # the threads' throttled time: `cpu.stat`; empty without a quota
     cores: float = 0.0  # the quota; 0 for none
 
 
@@ -73,7 +74,8 @@ class _ActivePeriod(NamedTuple):
     """The time since a message passed or all threads were asleep, in seconds."""
 
     spent: float = 0.0  # how long threads have run
-    wait: float = 0.0  # how long the sandbox has waited, throttling included; 0 unless it began with a sleep
+    # How long the sandbox has waited, throttling included; 0 unless the period began with a sleep.
+    wait: float = 0.0
     counted: float = 0.0  # the part of this wait that samples have included
 
 
@@ -114,7 +116,7 @@ class HostDelayMeter:
         """Measure the time since the last call."""
         moment = time.monotonic()
         threads = dict(self._read_threads())
-        # Read these after the waits: the subtracted counts must not be older.
+        # Read these after the waits: the subtracted counts must not be older than the waits.
         used, (throttled, stops) = self._read_usage(threads), self._read_throttled()
         spent, stopped = used - self._used, throttled - self._throttled
         wait = self._new_wait(threads, spent)
@@ -159,7 +161,7 @@ class HostDelayMeter:
             self._message_passed, self._asleep, self._active = False, None, _ActivePeriod()
             return 0.0
         period = self._active._replace(spent=self._active.spent + spent, counted=self._active.counted + delay)
-        # A sandbox that hasn't run since a message hasn't read it yet.
+        # If the sandbox hasn't run since a message was sent to it, it hasn't read the message yet.
         if not period.spent or not self._all_asleep(threads):
             self._active = period
             return 0.0

@@ -140,7 +140,7 @@ class Analysis:
         seed: Seed for the analyst's random numbers.
         game: The game's id.
         turns: Turns with a decision, in order.
-        result: Each seat's share of first place by points.
+        result: Each seat's share of first place, without regard to take-overs.
         decisions: All decisions, ordered by turn, then by seat.
         seats: A summary of each seat.
         turning_points: Indices, in order, of the turns that mattered most.

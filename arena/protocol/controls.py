@@ -200,7 +200,7 @@ class HostReport:
     checked: datetime  # when, in UTC
     findings: tuple[Finding, ...]  # one per control, in the order of `CONTROLS`; empty without isolation
     warnings: tuple[str, ...]  # the engine's warnings when it created the containers, and the canary's own
-    slots: int | None = None  # maximum number of running bots; None in reports of earlier versions
+    slots: int | None = None  # maximum number of running bots; None in reports from earlier versions
 
 
 def missing(report: HostReport) -> tuple[str, ...]:

@@ -305,7 +305,7 @@ class PlayedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrant:
-    """The results of an entrant in all games of a challenge.
+    """An entrant's results in all games of a challenge.
 
     Attributes:
         bot: The bot's name.

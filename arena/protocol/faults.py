@@ -1,6 +1,6 @@
 """Kinds of faults, and what follows from them: the stand-in's moves, take-overs and places.
 
-The stand-in plays for bots that don't answer correctly: one decision or, after the seat's third fault in a
+The stand-in decides for bots that don't answer correctly: one decision or, after the seat's third fault in a
 game or the loss of its stream, all decisions to the end of the game.
 """
 
@@ -76,7 +76,7 @@ def places_with_faults(rules_places: Sequence[int], moments: Sequence[int | None
     """Return the final places: taken-over seats rank below all others.
 
     Taken-over seats rank by the time of the take-over: the later, the better. Seats taken over in the same
-    turn share a place. ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.
+    turn share a place. ``rules_places`` ignore take-overs; ``moments`` come from :func:`taken_over`.
     """
     ranks = [
         (0, place) if moment is None else (1, -moment)

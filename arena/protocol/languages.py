@@ -14,7 +14,7 @@ BOT_FOLDER: Final = "/bot"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """A programming language of bots."""
+    """A programming language for bots."""
 
     name: str  # as in the names of folders and images, such as `python`
     title: str  # display name, such as `Python`

@@ -133,7 +133,7 @@ class SeatReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecord:
-    """The result of a MatchSpec, in the spec's order. If a bot was lost, the record may have fewer games."""
+    """The result of a MatchSpec, in the spec's order. If a bot was lost, the last games may be missing."""
 
     match: str
     attempt: int

@@ -93,11 +93,12 @@ class Worker:
     Attributes:
         name: The worker's name.
         host: The worker's host.
-        seats: Number of bots it runs at a time.
-        busy: Number of occupied seats at its last heartbeat.
+        seats: Number of its slots.
+        busy: Number of slots in use at its last heartbeat.
         plays: Its matches in progress, oldest first.
-        doubted: Whether it is on probation after a failed match. Others are preferred until it completes one.
-        usable: Number of its seats that it uses while its host has other work; null for all.
+        doubted: Whether it is on probation after a failed match. Other workers are preferred until it
+            completes one.
+        usable: Number of slots that it uses while its host has other work; null for all.
     """
 
     name: str

@@ -131,13 +131,14 @@ class Cause:
     """The cause of a rejection, for the submission's owner and operators.
 
     Attributes:
-        stage: The stage it had reached.
+        stage: The stage that the submission had reached.
         kind: The kind of cause.
         text: The cause in words.
         hint: What to try next.
         exit_code: The bot's exit code; None if it was still running, or never ran.
         out_of_memory: Whether the kernel killed it for using too much memory.
-        request: The decision that it failed, or else the last one requested; None before the first request.
+        request: The decision in which the bot failed, or else the last one requested; None before the first
+            request.
         stderr: The end of its stderr.
     """
 

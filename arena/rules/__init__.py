@@ -5,7 +5,7 @@
         moves = [choose(view(state, seat)) if seat in seats_to_move(state) else None for seat in ...]
         state = apply(state, moves)
 
-This package implements docs/rules.md. Clocks, faults, files and networks are outside it.
+This package implements docs/rules.md. Clocks, faults, files and networks are outside its scope.
 """
 
 from arena.rules.cards import (

@@ -251,7 +251,7 @@ class GameLog(NamedTuple):
 class Replay(NamedTuple):
     """A log played again, as far as the rules allow."""
 
-    states: tuple[State, ...]  # from the deal to after the last valid step
+    states: tuple[State, ...]  # from the deal to the state after the last valid step
     stopped: ValueError | None  # why the next step was not valid, or None at the end of the log
 
     @property

@@ -123,6 +123,6 @@ def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
 
 
 def places(totals: Sequence[int], puddings: Sequence[int]) -> tuple[int, ...]:
-    """Rank by total, then by puddings. Players equal in both share a place, as in 1, 1, 3."""
+    """Rank by total, then by puddings. Players equal in total and puddings share a place (1, 1, 3)."""
     results = list(zip(totals, puddings, strict=True))
     return tuple(1 + sum(other > mine for other in results) for mine in results)

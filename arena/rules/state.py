@@ -42,7 +42,7 @@ class State(NamedTuple):
 
     rules: Rules
     deck: tuple[Card, ...]  # all cards in deal order
-    round: int  # from 1; the last one when the game is over
+    round: int  # from 1; the last round when the game is over
     turn: int  # in the round, from 1
     # One per player; the hand of the seat in control of the dummy includes the drawn card.
     hands: tuple[Hand, ...]

@@ -175,7 +175,7 @@ class LaunchRefused(Exception):
 
 
 class RuntimeFailure(Exception):
-    """The arena can't run bots, for example because an image is missing. The message is for the operator."""
+    """The arena, not a bot, failed: for example, an image is missing. The message is for the operator."""
 
 
 class EngineUnavailable(RuntimeFailure):

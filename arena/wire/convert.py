@@ -82,7 +82,7 @@ def view_from_wire(
     rules: Rules,  # the game's rules, from its GameStart
     seat: int,  # this bot's seat, from GameStart
     turns: tuple[Turn, ...],  # every turn of the game so far, from its TurnResults
-    past_hands: tuple[Hand, ...],  # the hands of this round's earlier requests
+    past_hands: tuple[Hand, ...],  # the hands in this round's earlier requests
 ) -> View:
     """Decode a request into the view from which it was built.
 

@@ -62,7 +62,7 @@ def wrong_platform(found: str, expected: Platform) -> Rejected:
 
 
 def pair(config: ImageConfig, files: list[tuple[str, str | None]], max_layers: int) -> FoundImage:
-    """Return the image of a configuration and its layers' files (name and digest), lowest first.
+    """Combine a configuration and its layers' files (name and digest, lowest first) into an image.
 
     Raises Rejected if there are no layers, more than ``max_layers``, or a different number than the
     configuration lists.
@@ -254,7 +254,7 @@ class ManifestEntry(msgspec.Struct, frozen=True):
 
 
 def find_image(archive: Archive, platform: Platform, limits: IntakeLimits) -> FoundImage:
-    """Return the only image of an archive in an older engine's format.
+    """Return the only image in an archive that has an older engine's format.
 
     Raises Rejected if there are several or none, or if the image is for another platform or its description
     is damaged.

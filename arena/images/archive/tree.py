@@ -186,7 +186,7 @@ class Tree:
                 )
 
     def _check_accounts(self, path: str) -> None:
-        """Check a file that the engine reads before starting a container. A bad file prevents the start."""
+        """Check a file that the engine reads before starting a container. A bad file prevents that."""
         where, node = self.resolve(path)
         if where[:1] and where[0] in MOUNTED:
             raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")

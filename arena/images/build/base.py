@@ -31,11 +31,11 @@ class Recipe:
     folder: Path  # contains the Dockerfile and the pins
     pins: tuple[str, ...]  # files in the folder that pin the packages
     packages: str  # a description of the packages, for progress messages
-    # Fetches the pinned packages. Takes the recipe's folder, the engine's name for its architecture, and a
-    # new folder for the packages.
+    # Fetches the pinned packages. Takes the recipe's folder, the engine's name for the image's architecture,
+    # and a new folder for the packages.
     fetch: Callable[[Path, str, Path], None]
-    # The name of that new folder in the build context. If the recipe's folder already contains a folder with
-    # this name, as in the server's image, that folder is used unchanged.
+    # The name of the packages' folder in the build context. If the recipe's folder already contains a folder
+    # with this name, as in the server's image, that folder is used unchanged.
     packed: str
     # Yields the arena's own files in the image, each with its path in the build context.
     library: Callable[[Path], Iterator[tuple[Path, str]]]

@@ -105,7 +105,7 @@ def fetch_wheels(
 ) -> None:
     """Install the pinned packages for an image's Python, each checked against its hashes.
 
-    ``folder`` contains the lock file ``pins``; ``machine`` is the engine's name for its architecture.
+    ``folder`` contains the lock file ``pins``; ``machine`` is the engine's name for the image's architecture.
     ``tools`` is the lock file of the build tools for packages without a wheel; None if all packages have
     wheels. Raises ImageError.
     """

@@ -119,7 +119,7 @@ class BackupTooOld(BackupError):
 
 
 class NotRestorable(BackupError):
-    """The arena has data that could be backed up but not restored."""
+    """A backup of the arena could be written but not restored."""
 
 
 class TargetNotEmpty(BackupError):

@@ -184,7 +184,7 @@ def judged(
 
 
 def _option_code(move: Move, options: Sequence[int]) -> int:
-    """Return a move's code in ``options``, which contain two cards in only one order if it can't matter."""
+    """Return a move's code in ``options``, which list a pair of cards once if its order can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 
@@ -220,7 +220,8 @@ def _analysed_decision(
     house: dict[str, int],
 ) -> AnalysedDecision:
     best, own = tries[order[0]], tries[played]
-    # Both options were tried with the same deals, so the differences vary less than the values.
+    # The best and the played option were tried with the same deals, so the differences vary less than the
+    # values.
     differences = [a - b for a, b in zip(best.chances, own.chances, strict=True)]
     lost, margin = fmean(differences), 2 * stdev(differences) / sqrt(len(differences))
     return AnalysedDecision(

@@ -149,7 +149,7 @@ _HOST_FACTOR: Final = 4
 """Factor for the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
 
 _GRACE_SECONDS: Final = 30.0
-"""Time from the match's deadline to the end of a sandbox that wasn't removed."""
+"""Time from the match's deadline to its sandboxes' own deadline, which ends any that weren't removed."""
 
 
 _PERSON_SECONDS: Final = 3600.0

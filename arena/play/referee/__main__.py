@@ -109,7 +109,7 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def _fail_match(conductor: Conductor, task: asyncio.Task[None]) -> None:
-    """End the match if a background task failed. Otherwise the match would wait for its messages forever."""
+    """End the match if a background task failed. Otherwise the match would wait for that task forever."""
     error = None if task.cancelled() else task.exception()
     if isinstance(error, Exception):
         conductor.failed(error)

@@ -69,14 +69,14 @@ _BATCH_SECONDS: Final = 0.002
 """Clock readings closer together than this belong to the same poll of the sockets."""
 
 _MAX_BATCH_SECONDS: Final = 0.02
-"""Maximum length of a poll. Bots that keep the referee busy can't prolong it."""
+"""Maximum length of a poll. Bots that keep the referee busy can't prolong a poll."""
 
 
 class RefereeClock:
     """A clock that stops while the referee isn't running.
 
-    After a pause of the host or the process, every deadline would have passed, although the answers may have
-    arrived in time. So the missed time counts against no bot.
+    If it didn't stop, every deadline would have passed after a pause of the host or the process, although the
+    answers may have arrived in time. So pauses count against no bot.
 
     Waiting for a processor is not a pause: the bots keep running, and a sleeping bot must not gain from it.
     The time that other programs take from bots is measured per bot. An answer that may have arrived while the

@@ -124,7 +124,7 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            # All pauses since the sockets exist count: a bot may start before the referee learns of it.
+            # All pauses since the sockets were opened count: a bot may start before the referee learns of it.
             missed = self._now.missed - self._missed_before
             if missed > _MAX_PAUSE_SECONDS:
                 why = f"was not running for {missed:.1f} s while the bot in seat {seat} was starting"

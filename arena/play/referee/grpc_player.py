@@ -66,7 +66,8 @@ class Encoder:
     """Encodes messages for all seats of a match. Parts that several messages share are encoded only once."""
 
     def __init__(self) -> None:
-        # The latest position and turn of every game, for all its seats. An older one would be encoded again.
+        # The latest position and turn of every game, for all its seats. An older position or turn would be
+        # encoded again.
         self._positions: dict[int, tuple[object, pb.Position]] = {}
         self._shared: dict[int, tuple[Event, pb.Event]] = {}
 

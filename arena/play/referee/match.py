@@ -1,6 +1,6 @@
 """Plays the games of a match in order, some of them concurrently.
 
-A match numbers its bots. A bot's seat may differ from game to game.
+Bots are numbered within a match. A bot's seat may differ from game to game.
 
 Like a table, a match does no I/O and has no clock.
 """
@@ -150,7 +150,7 @@ class RefereedMatch:
     def tick(self, now: float, grace: float = 0.0, exempt: Collection[int] = ()) -> None:
         """Time out late decisions, except those of ``exempt`` bots.
 
-        A timeout is charged ``grace`` seconds after it is due. An answer in that time is late.
+        A timeout is charged ``grace`` seconds after it is due. An answer during that time is late.
         """
         for table in list(self._active.values()):
             table.expire(now, grace, [self._seat(bot, table.game) for bot in exempt])

@@ -29,7 +29,7 @@ DISCLOSED_FORMAT: Final = "kaiten-live/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSeat:
-    """The bot of a seat.
+    """The bot in a seat.
 
     Attributes:
         bot: The bot's name.

@@ -67,7 +67,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """The player of a seat.
+    """The player in a seat.
 
     Attributes:
         bot: The bot's name.
@@ -145,7 +145,7 @@ class PublicReplay:
         puddings: Puddings at the end of the game.
         totals: Points including puddings.
         places: From 1; taken-over seats come last.
-        rules_places: From 1, by points only.
+        rules_places: From 1, without regard to take-overs.
     """
 
     format: str
@@ -220,7 +220,7 @@ def build(  # noqa: PLR0913 - the parts of a replay, passed only by keyword
     seed: str,  # 32 hexadecimal digits; the deck of `state` follows from it
     state: State,  # the game at its end
     seats: Sequence[Seat],  # the players, one per seat
-    # The final places, from `arena.protocol.faults.places_with_faults`; None means by points.
+    # The final places, from `arena.protocol.faults.places_with_faults`; None means the rules' places.
     places: Sequence[int] | None = None,
     # The recorded decisions in order; without them the replay has no faults and no times.
     steps: Sequence[Step] | None = None,

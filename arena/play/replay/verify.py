@@ -1,4 +1,4 @@
-"""Replays a recorded game under the rules, to find the first difference or to list turns and decisions."""
+"""Replays a recorded game by the rules, to find the first difference or to list turns and decisions."""
 
 import json
 from collections import Counter

@@ -41,7 +41,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """The result of one container."""
+    """The result of the trial in one container."""
 
     observations: Mapping[str, Any] | None  # the probe's last readable line, or None
     exit: Exit  # how it ended
@@ -53,14 +53,14 @@ class ProbeResult:
     disk_rate: int | None = None  # limit on disk reads in bytes per second; None for none
     log_bytes: int = 0  # size of the output that the engine stored
     share: Share | None = None  # share of the processor; None if not measured
-    # The finding about the limit on all bots while the container was running; None if not checked.
+    # The finding about the limit on all bots, made while the container was running; None if not checked.
     shared_limit: Finding | None = None
     warnings: tuple[str, ...] = ()  # the engine's warnings when it created the container
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The expected limits and the observed trials."""
+    """The expected limits, and the results of the trials."""
 
     engine: ProbedEngine  # the engine that ran the trials
     limits: Limits  # limits of each container

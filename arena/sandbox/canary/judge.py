@@ -232,13 +232,13 @@ def _shared_memory(evidence: Evidence) -> Verdict:
 
 def _log_size(evidence: Evidence) -> Verdict:
     """Judge the log of a container that printed 3 MiB."""
-    _look_observations(evidence)["errors"]  # KeyError: without observations nothing was printed either
+    _look_observations(evidence)["errors"]  # KeyError if there are no observations: then the log is empty too
     kept = evidence.trials["look"].log_bytes
     return kept <= _MAX_LOG_BYTES, f"the engine stored {kept // 1024} KiB of the 3 MiB printed"
 
 
 _MAX_LOG_BYTES: Final = 3 * _MIB // 2
-"""The container arguments turn logging off. An engine that keeps a log of about 1 MB anyway is harmless."""
+"""The container arguments turn logging off. An engine that keeps a log of about 1 MB anyway does no harm."""
 
 
 def _environment(evidence: Evidence) -> Verdict:

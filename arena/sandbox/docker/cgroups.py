@@ -95,7 +95,7 @@ class CgroupLocation:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The group's folders that the arena creates: in version 1, one in each of these hierarchies."""
+        """The group's folders that the arena creates: in version 1, one in each hierarchy that it uses."""
         if self.version == 1:
             return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu", "cpuset"))
         return (self.path,)
@@ -300,8 +300,8 @@ class CommonGroup:
 class SharedMemoryOverruns:
     """Counts how often all bots together have run out of memory under their common limit. Thread-safe.
 
-    Reaching the limit is not enough, because a bot could fill the group with cached data that outlives it. So
-    this counts only the times when the kernel found nothing to reclaim.
+    Reaching the limit is not enough, because a bot could fill the group with cached data that outlives the
+    bot. So this counts only the times when the kernel found nothing to reclaim.
     """
 
     def __init__(self, location: CgroupLocation) -> None:

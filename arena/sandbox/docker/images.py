@@ -78,7 +78,7 @@ class DockerImages:
     def prune(self) -> int:
         """Remove loaded images that the source no longer has, and return their number.
 
-        Images that a container uses are kept. Raises RuntimeFailure if others may be left.
+        Images that a container uses are kept. Raises RuntimeFailure if any of the rest may be left.
         """
         if self._source is None:
             return 0
@@ -91,7 +91,7 @@ class DockerImages:
         return sum(map(self._remove, sorted(ours - names)))
 
     def _remove(self, name: str) -> bool:
-        """Remove an image, or only this name if it has others; return False if a container uses it."""
+        """Remove an image, or only this name if it has other names; return False if a container uses it."""
         with engine_errors(f"remove image {name}"):
             try:
                 self._client.remove_image(name)

@@ -131,7 +131,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
 
 _TIMEOUT_SECONDS: Final = 30.0
 _STALE_SECONDS: Final = 5.0
-"""Filling the volume takes a tenth of this time. A container that has existed for longer was abandoned."""
+"""Filling the volume takes a tenth of this time. An older container was abandoned."""
 
 _POLL_SECONDS: Final = 0.05
 
@@ -225,7 +225,7 @@ class InitVolume:
         with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
             member = archive.next()
             file = archive.extractfile(member) if member is not None else None
-            # Don't compare the owner: if the engine remaps users, root has another uid on the host.
+            # Don't compare the owner: if the engine remaps users, root has a different uid on the host.
             return (
                 member is not None
                 and file is not None

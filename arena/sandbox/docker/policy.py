@@ -59,10 +59,10 @@ MASKED: Final = tuple(
 
 DISK_READ_BYTES_PER_SECOND: Final = 32 * _MIB
 """Limit on disk reads, in bytes per second. With this limit, five seats together stay below the rate of a
-slow disk. A start from a cold page cache takes two to three seconds longer."""
+slow disk. Starting a bot from a cold page cache takes two to three seconds longer."""
 
 _DISK_READS_PER_SECOND: Final = 1_000
-"""Limit on disk reads per second: enough for a start from a cold page cache."""
+"""Limit on disk reads per second: enough to start a bot from a cold page cache."""
 
 OPEN_FILES: Final = 256
 TMP_FILES: Final = 1024

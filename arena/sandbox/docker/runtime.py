@@ -58,7 +58,7 @@ _log = structlog.get_logger()
 class DockerRuntime:
     """One container per bot.
 
-    Raises RuntimeFailure if the engine is not responding, or can't run bots this way.
+    Raises RuntimeFailure if the engine is not responding, or can't run bots in containers.
     """
 
     isolates = True

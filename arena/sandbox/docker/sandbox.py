@@ -112,8 +112,8 @@ class DockerSandbox:
             with self._lock:  # held during a removal
                 removed = self._removed
             if not removed:
-                # Check now: by the end of the match, entries of other bots may have displaced those of this
-                # bot in the engine's and the kernel's logs.
+                # Check now: by the end of the match, entries about other bots may have displaced those about
+                # this bot in the engine's and the kernel's logs.
                 self._check_cause(code)
             return Exit(code, out_of_memory=self._ran_out_of_memory(code))
         except NotFound as error:

@@ -105,7 +105,7 @@ _MAP_HUGETLB: Final = 0x4_0000
 
 _MAP_SHARED: Final = 1
 _MAP_ANONYMOUS: Final = 0x20
-"""Memory with both flags gets an inode number from a counter for the whole host."""
+"""Memory that is mapped with both this flag and MAP_SHARED gets an inode number from a host-wide counter."""
 
 _O_DIRECT: Final = {"amd64": 0x4000, "arm64": 0x1_0000}
 """Makes reads bypass the page cache. On the other architecture, the same bit means O_DIRECTORY."""
@@ -214,8 +214,8 @@ _SOCKET_OPTIONS: Final = {
     "SO_SNDTIMEO_NEW": 67,
 }
 """Options that may be set and read. Socket filters are excluded because no control group counts the memory of
-their programs. SO_PASSCRED is excluded because it gives a socket a name, like an address of
-``_FAMILY_ONLY_BYTES``."""
+their programs. SO_PASSCRED is excluded because it gives a socket a name, as an address of
+``_FAMILY_ONLY_BYTES`` does."""
 
 _FAMILY_ONLY_BYTES: Final = 2
 """Length of an address that consists of only a family. For such an address, the kernel chooses a name: before
@@ -235,7 +235,7 @@ _READ_ONLY_SOCKET_OPTIONS: Final = {
 
 _TFD_NONBLOCK: Final = 0x800
 """Java's Netty fails if it can't create a timer descriptor with this flag, but since Linux 5.11 it never sets
-the timer. C++'s Asio creates a timer descriptor without this flag, and does without one if it can't."""
+the timer. C++'s Asio creates a timer descriptor without this flag, and does without one if that fails."""
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 

@@ -1,4 +1,4 @@
-"""Runs a bot until its launcher exits or its deadline passes. It runs as a script, in the bot's process.
+"""Runs a bot until its launcher exits or its deadline passes. This script runs in the bot's process.
 
 Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
 end of a pipe that the launcher keeps open while it is running.

@@ -231,7 +231,7 @@ def _library() -> Iterator[tuple[int, int, int]]:
 
 
 def futexes(_: dict[str, int]) -> dict[str, Any]:
-    """Try to wake the waiters on a word of a shared file. They could be bots in other containers."""
+    """Try to wake the waiters on a word in a shared file. They could be bots in other containers."""
     with _library() as (_file, start, _size):
         return {
             "futexes": {
