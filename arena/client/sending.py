@@ -118,9 +118,9 @@ class Payload:
     kind: str  # `image`, or the name of a language
     size: int | None  # size of its file in bytes; None for an image, which is packed while it is sent
     sha256: str | None  # hash of its file, hexadecimal; None for an image
-    # Each call starts from the beginning. It yields bytes to send, and how much of `work` is done so far.
+    # Yields bytes to send, and how much of `work` is done so far. Each call starts from the beginning.
     pieces: Callable[[], Iterator[tuple[bytes, int]]]
-    work: int  # approximate total of this work, in uncompressed bytes
+    work: int  # approximate total, in uncompressed bytes
 
 
 @contextmanager

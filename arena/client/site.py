@@ -130,7 +130,7 @@ T = TypeVar("T")
 
 
 class SiteClient:
-    """A client of one site. Close it after use.
+    """A client for one site. Close it after use.
 
     Methods raise SiteError if no arena responds, and SiteProblem if the arena rejects the request.
     ``address`` comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.
@@ -151,7 +151,7 @@ class SiteClient:
         return self._json(self._request("GET", path, params=query))
 
     def download(self, path: str) -> bytes:
-        """Return the JSON document at a path of the site, as it was sent."""
+        """Return the JSON document at a path on the site, as it was sent."""
         return self._document(self._request("GET", path, below=""))
 
     def post(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON

@@ -1,4 +1,4 @@
-"""The user's logins at sites. Tokens are stored in a file that only the user can read."""
+"""The user's logins to sites. Tokens are stored in a file that only the user can read."""
 
 import fcntl
 import os
@@ -87,7 +87,7 @@ _MAX_TOKEN: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """A login at a site."""
+    """A login to a site."""
 
     site: str  # normalised address
     token: str  # the secret

@@ -17,12 +17,12 @@ BATCH: Final = 10
 """Number of matches per transaction, which takes a few hundredths of a second."""
 
 _MAX_BATCHES: Final = 100
-"""Maximum number of transactions per run, so that a shutdown doesn't wait long."""
+"""Maximum number of transactions per run for logs or replays, so that a shutdown doesn't wait long."""
 
 _SECONDS: Final = 60.0
 
 _PERSON_GAMES: Final = timedelta(days=30)
-"""Retention period of people's games. Only the people who played them can see them."""
+"""Retention period of people's games. Only their players can see them."""
 
 
 def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, int]:

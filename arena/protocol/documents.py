@@ -280,7 +280,7 @@ class ChallengeState(StrEnum):
     DONE = "done"
     """All its matches were played."""
     FAILED = "failed"
-    """It ended without all its matches being played."""
+    """It ended before all its matches were played."""
 
     @property
     def over(self) -> bool:

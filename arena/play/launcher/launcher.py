@@ -182,7 +182,7 @@ class Person(Protocol):
         """Called once, when the match begins. ``channel`` takes the person's choices."""
 
     def move_requested(self, view: View) -> None:
-        """Called in the thread that plays the match when the person must decide. Must return quickly."""
+        """Called when the person must decide, in the thread that plays the match. Must return quickly."""
 
 
 class Launcher:
@@ -369,7 +369,7 @@ def longest_seconds(match: MatchSpec) -> float:
     """Return the seconds after which a match fails with an arena fault.
 
     This is enough for the start, every turn's move time and all bots' banks on a host that runs bots for only
-    a quarter of the time. It includes a spare minute, and an hour for a person.
+    a quarter of the time. It includes a spare minute and, if a person plays, an hour for their decisions.
     """
     clock = match.clock
     turns = 3 * match.rules.turns

@@ -96,7 +96,7 @@ class SendBudget:
         self._count_sent(MESSAGE_BYTES_LIMIT, size)
 
     def count_moves(self, count: int) -> None:
-        """Count the moves of a message. Raises Breach if there are too many."""
+        """Count the moves in a message. Raises Breach if there are too many."""
         self._count_sent(MOVE_LIMIT, count)
 
     def used(self) -> dict[Limit, tuple[int, int]]:

@@ -89,7 +89,7 @@ _DEADLINE_TIMEOUT_SECONDS: Final = 6.0
 
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
-"""Maximum number of rounds. On a busy host, a container doesn't reach its quota immediately."""
+"""Maximum number of measurements. On a busy host, a container doesn't reach its quota immediately."""
 
 _STALE_SECONDS: Final = 120
 """Age after which a canary's containers count as leftovers of a killed process."""

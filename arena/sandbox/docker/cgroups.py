@@ -70,7 +70,7 @@ class CgroupLocation:
         return f"{self._folder('memory')}/{name}"
 
     def cpu(self, container: str, cores: float) -> CpuFiles:
-        """Return the files that count a container's processor time; ``cores`` is its quota."""
+        """Return the files with the counters of a container's processor time; ``cores`` is its quota."""
         name = self.child(container).rpartition("/")[2]
         group = f"{self.root}/{self._folder('cpu')}/{name}"
         if self.version == 1:
