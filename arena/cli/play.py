@@ -43,7 +43,9 @@ Seed = Annotated[
     typer.Option(min=0, max=2**64 - 1, help="Seed for decks and Python's random module. Default: random."),
 ]
 SoySauce = Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")]
-PassBothWays = Annotated[bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")]
+PassBothWays = Annotated[
+    bool, typer.Option("--pass-both-ways", help="Variant: pass to the right in round 2.")
+]
 Dummy = Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")]
 MoreCommands = Annotated[
     list[str] | None,
