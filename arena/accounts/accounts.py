@@ -180,7 +180,7 @@ class OperatorActions:
         self._people.set_quota(account.id, quota, entry)
 
     def reset_quota(self, who: str, name: str) -> None:
-        """Return an account to the arena's default quota. Raises NoSuchAccount."""
+        """Reset an account to the arena's default quota. Raises NoSuchAccount."""
         account = self._find(name)
         entry = self._entry(who, "set-quota", f"account:{account.name}", "reset to the default")
         self._people.reset_quota(account.id, entry)

@@ -176,7 +176,7 @@ class Sessions:
         """Return True if a browser with this mark has logged in to the account with its current password.
 
         Marks are not stored. A mark is authenticated with the password's hash, whose salt can't be guessed.
-        It expires after ``KNOWN_BROWSER_TIME``, or when the hash is replaced.
+        The mark expires after ``KNOWN_BROWSER_TIME``, or when the hash is replaced.
         """
         found = self._account(name)
         issued, _, mac = mark.rpartition(".")
@@ -196,7 +196,7 @@ class Sessions:
         return tuple(session for session in sessions if not _has_ended(session, now))
 
     def end_of(self, account: KnownAccount, session: int) -> bool:
-        """End a session of an account; return False if it has no session with that id."""
+        """End a session of an account; return False if the account has no session with that id."""
         return self._credentials.end_session_of(account.id, session)
 
     def _account(self, name: str) -> StoredPassword | None:
@@ -329,7 +329,7 @@ class Tokens:
         return tuple(token for token in self._credentials.tokens(account.id) if token.works(now))
 
     def revoke(self, account: KnownAccount, token: int, *, address: str = "") -> bool:
-        """Revoke a token of an account; return False if it has no unrevoked token with that id."""
+        """Revoke an account's token; return False if the account has no unrevoked token with that id."""
         now = self._sources.now()
         entry = by_account(now, AccountAction.REVOKE_TOKEN, account.name, address, f"token {token}")
         return self._credentials.revoke_token(account.id, token, now, entry=entry)

@@ -38,9 +38,9 @@ class Activity:
     matches_running: int  # all matches in progress, rated or not
     matches_waiting: int  # all matches in the queue
     games: int  # rated games so far
-    games_last_hour: int  # approximate: up to two matches at the edge of the hour may be missing or extra
+    games_last_hour: int  # approximate: games of up to two matches may be wrongly included or left out
     games_last_day: int  # approximate, as above
-    remarkable: tuple[RemarkableGame, ...]  # from the last two days that had any, the best of each kind first
+    remarkable: tuple[RemarkableGame, ...]  # from the last two days with such games, best of each kind first
     upset: RemarkableGame | None  # the least expected upset of the last 24 hours
 
 
@@ -56,7 +56,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HourOfGames:
-    """Rated games that ended in a clock hour; up to two matches at its edges may be missing or extra."""
+    """The approximate number of rated games that ended in a clock hour."""
 
     begins: datetime
     games: int
@@ -180,8 +180,8 @@ def _totals(connection: Connection) -> Totals:
 def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:
     """Return the number of games that ended after each of these times, without counting rows.
 
-    Games are numbered approximately in the order in which they ended, so the number of the first game after
-    a time is enough.
+    Games are numbered approximately in the order in which they ended, so it is enough to find the first game
+    after each time.
     """
     firsts = [
         select(GameRow.number)

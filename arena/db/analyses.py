@@ -25,7 +25,7 @@ from arena.protocol.decoding import prepared
 
 _HIGHLIGHT_DAYS: Final = 2
 _LATEST_GAMES: Final = 500
-"""Number of latest games to consider; older ones are analysed only if they are remarkable."""
+"""Number of the latest games to consider; older games are analysed only if they are remarkable."""
 
 
 _MAX_COSTLY_DECISIONS: Final = 200
@@ -48,12 +48,12 @@ class CostlyDecision:
 
 
 def packed(analysis: Analysis) -> bytes:
-    """Return an analysis as it is stored."""
+    """Encode an analysis for storage."""
     return zlib.compress(msgspec.json.encode(analysis))
 
 
 def unpacked(document: bytes) -> Analysis:
-    """Read a stored analysis."""
+    """Decode a stored analysis."""
     return msgspec.json.decode(zlib.decompress(document), type=prepared(Analysis))
 
 
@@ -63,8 +63,8 @@ class Analyses(Repository):
     def next_replay(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
         """Return the replay of the game to analyse next, as JSON text, or None.
 
-        Prefers remarkable games of the last few days to other recent games. Skips games that this version of
-        the analyst has analysed, and ids in ``without``.
+        Prefers remarkable games from the last few days to other recent games. Skips games that this version
+        of the analyst has analysed, and ids in ``without``.
         """
         with self._transactions.read() as connection:
             remarkable = [each.game for each in fold.newest(connection, _HIGHLIGHT_DAYS)]
@@ -170,7 +170,7 @@ class KnownPuzzle:
     game: str  # id
     number: int  # of the game
     replay: str  # of the game, as JSON text (`sushigo-replay/1`)
-    decision: AnalysedDecision  # the decision; its options are the answer
+    decision: AnalysedDecision  # the decision; its options include the answer
 
 
 class Puzzles(Repository):

@@ -17,7 +17,7 @@ class NewAuditEntry:
     """An action by an operator, a user or a visitor."""
 
     at: datetime  # UTC
-    who: str  # an account's name, or `terminal:` and a user of the machine; empty if unknown
+    who: str  # an account's name, or `terminal:` and a system user; empty if unknown
     what: str  # such as `create-user`
     subject: str = ""  # `account:` or `bot:` and a name, `match:` and an id, or empty
     detail: str = ""  # additional facts, without account names

@@ -127,9 +127,8 @@ class BotStates(Repository):
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Lift a disqualification, so that the bot's games count again.
 
-        This takes as long as :meth:`disqualify`. The bot returns to the ladder, or is benched until the next
-        submission if its image was removed, or retired if its author's account was deleted. Raises
-        WrongState.
+        This takes as long as :meth:`disqualify`. The bot returns to the ladder, but is benched if its image
+        was removed, or retired if its author's account was deleted. Raises WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:
@@ -257,7 +256,7 @@ def _set_state(connection: Connection, bot: int, state: BotState, why: str | Non
 
 
 def _write_state(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
-    """Write a bot's state, and notify the author if it is benched or disqualified."""
+    """Write a bot's state, and notify the author if the bot is benched or disqualified."""
     row = connection.execute(
         update(BotRow)
         .where(BotRow.id == bot)
@@ -281,7 +280,7 @@ def _recent_takeovers(connection: Connection, version: int, since: datetime | No
 
 
 def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
-    """Delete waiting matches that seat a bot or one of its open submissions."""
+    """Delete the waiting matches of a bot and of its open submissions."""
     waiting = (
         select(MatchSeatRow.match_id)
         .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)

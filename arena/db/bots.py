@@ -206,7 +206,7 @@ class Bots(Repository):
             ).scalar_one_or_none()
 
     def sources_in_use(self, *, untrusted_only: bool = False) -> frozenset[str]:
-        """Return the sources in use: active versions, open matches and open submissions.
+        """Return the sources that active versions on the leaderboard, open matches and open submissions use.
 
         ``untrusted_only`` leaves out house bots.
         """
@@ -240,7 +240,7 @@ class Bots(Repository):
     def record_missing_images(self, kept: Collection[str], at: datetime) -> int:
         """Record which third-party images were removed or restored; return the number removed.
 
-        ``kept`` contains the sources whose image exists.
+        ``kept`` contains the sources whose images exist.
         """
         with self._transactions.write() as connection:
             rows = connection.execute(
@@ -354,7 +354,8 @@ def add_version(connection: Connection, new: NewVersion) -> int:
 def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
     """Activate a version, and reactivate the bot.
 
-    Only a benched bot's failures are forgiven: otherwise frequent new versions would prevent benching.
+    Earlier failures are forgiven only if the bot was benched: otherwise, authors could avoid benching by
+    switching versions often.
     """
     forgiven = case(
         (BotRow.state == BotState.BENCHED, bindparam(None, at, BotRow.forgiven.type)), else_=BotRow.forgiven

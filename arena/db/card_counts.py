@@ -1,9 +1,8 @@
 """Card statistics: updated with every rated match, and rebuilt from the records.
 
-They cover the games that count for ratings, which excludes games with a disqualified bot. Updates and
-rebuilds give the same counts. Counting takes about a millisecond per game. A rebuild therefore counts most
-games without the ladder lock (:func:`fold`), and only those added since then under the lock
-(:func:`rebuild`).
+They leave out games with a disqualified bot, as ratings do. Updates and rebuilds give the same counts.
+Counting takes about a millisecond per game. A rebuild therefore counts most games without the ladder lock
+(:func:`fold`), and only the games added in the meantime under the lock (:func:`rebuild`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -46,7 +45,7 @@ class RebuiltCards:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """The counts of games 1 to ``last``, except those of ``disqualified`` versions."""
+    """The counts of games 1 to ``last``, except games with ``disqualified`` versions."""
 
     last: int
     disqualified: frozenset[int]
@@ -92,7 +91,7 @@ def add(connection: Connection, tallies: Iterable[Tally]) -> None:
 
 
 def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | None = None) -> Folded:
-    """Count all games except those of ``disqualified`` versions. Write nothing.
+    """Count all games except those with ``disqualified`` versions. Write nothing.
 
     Continues from ``onto`` if it left out the same versions.
     """
@@ -104,7 +103,7 @@ def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | No
 
 
 def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
-    """Count the games since ``folded`` under the lock, and replace the stored rows that differ."""
+    """Count the games added since ``folded`` under the lock, and replace the stored rows that differ."""
     ladder.lock(connection)
     tally = fold(connection, ladder.disqualified(connection), folded).tally
     differing = 0

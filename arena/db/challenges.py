@@ -1,9 +1,9 @@
 """Challenges: unrated matches that accounts request.
 
-All matches of a challenge play the same deals. From each match to the next, every bot moves on by one seat.
-The matches run one by one and are published together at the end. Until then, their owner can watch finished
-rounds on the live page. This gives no advantage: versions are fixed, and a running bot receives only its own
-game.
+All matches of a challenge have the same deals. From each match to the next, every bot moves on by one seat.
+The matches run one by one and are published together at the end. Until then, the challenge's owner can watch
+finished rounds on the live page. This gives no advantage: versions are fixed, and a running bot receives only
+its own game.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ MAX_OPEN: Final = 3
 TIME: Final = timedelta(minutes=3)
 """Playing time per day that an account gets for each challenge in its daily quota.
 
-Without a limit, the challenges of a few slow bots would occupy a small host for hours.
+Without a limit, challenges with a few slow bots would occupy a small host for hours.
 """
 
 _DAY: Final = timedelta(days=1)
@@ -109,7 +109,7 @@ class Challenges(Repository):
                     _until_next_allowed(connection, new, today - limit),
                 )
             _check_time(connection, new, limit * TIME)
-            # Rated games wait behind earlier challenges, so only a few may be open.
+            # Rated games wait until earlier challenges are over, so only a few may be open.
             if (open_ones := _open_count(connection, new.account)) >= MAX_OPEN:
                 raise QuotaReached(
                     f"{open_ones} of your challenges are still open, and the limit is {MAX_OPEN}: "

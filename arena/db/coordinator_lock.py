@@ -1,7 +1,7 @@
 """The coordinator lock: only one coordinator with containers per database may hold it.
 
 It is released when its holder exits. On PostgreSQL, it is a session's advisory lock; on SQLite, it is a lock
-on a file next to the database. PostgreSQL notices within 20 s that a session's host is lost.
+on a file next to the database. PostgreSQL notices the loss of a session's host within 20 s.
 """
 
 import fcntl

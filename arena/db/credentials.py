@@ -98,7 +98,7 @@ class Credentials(Repository):
     ) -> int:
         """Add a session and return its id. End the session with the hash ``instead_of``.
 
-        Raises CredentialsChanged if ``password`` is not the account's hash.
+        Raises CredentialsChanged if ``password`` is not the account's password hash.
         """
         values = asdict(new) | {"seen": new.created}
         values["account_id"] = values.pop("account")
@@ -168,8 +168,8 @@ class Credentials(Repository):
     ) -> KnownToken:
         """Add a token.
 
-        Raises TooManyTokens. Raises CredentialsChanged if ``password`` is not the account's hash, or if the
-        token ``by`` has been revoked.
+        Raises TooManyTokens. Raises CredentialsChanged if ``password`` is not the account's password hash, or
+        if the token ``by`` has been revoked.
         """
         with self._transactions.write() as connection:
             lock_account(connection, new.account, password)
@@ -242,7 +242,7 @@ class Credentials(Repository):
 def lock_account(connection: Connection, account: int, password: str | None) -> None:
     """Lock an account until the transaction ends, so that its password stays the same.
 
-    Raises CredentialsChanged if ``password`` is not its hash, or if the account has been deleted.
+    Raises CredentialsChanged if ``password`` is not its password hash, or if the account has been deleted.
     """
     query = select(AccountRow.password).where(AccountRow.id == account).with_for_update()
     stored = connection.execute(query).scalar_one()

@@ -91,7 +91,7 @@ def _primary_code(error: sqlite3.Error) -> int | None:
 
 
 _BUSY_SECONDS = 60
-"""How long a write waits for other writers: longer than any delay, so that no result is lost."""
+"""How long a write waits for other writers: longer than any write takes, so that no result is lost."""
 
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL}
 """Codes of errors caused by another process that is using the database."""
@@ -195,7 +195,7 @@ class Database:
     def migrate(self) -> Iterator[Connection]:
         """Write in one transaction in which migrations may change tables.
 
-        SQLite can change a table's constraints only by replacing the table, so its foreign keys are checked
+        SQLite can change a table's constraints only by replacing the table, so foreign keys are checked only
         at the end. Raises the same errors as :meth:`write`, and IntegrityError if a foreign key refers to a
         missing row.
         """
@@ -238,7 +238,7 @@ class Database:
 
 
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
-    """Create a record from the columns with the names of its fields. ``others`` are its other fields."""
+    """Create a record from the columns named like its fields. ``others`` are its other fields."""
     return msgspec.convert(row._asdict() | others, prepared(kind))
 
 
@@ -333,7 +333,8 @@ def _postgresql(address: URL) -> Engine:
         address,
         connect_args=timeouts,
         pool_pre_ping=True,
-        # Not the server's default: after waiting for a lock, a transaction must see what the other one wrote.
+        # Independent of the server's default: after waiting for a lock, a transaction must see what the
+        # lock's previous holder wrote.
         isolation_level="READ COMMITTED",
         **_COMMON_OPTIONS,
     )

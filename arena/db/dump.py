@@ -1,4 +1,4 @@
-"""Takes consistent snapshots of a database, even while it is being written, and loads them."""
+"""Takes consistent snapshots of a database, even while it is being written to, and loads them."""
 
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -54,7 +54,7 @@ ColumnCheck = Callable[[Sequence[Any]], bool]
 """Returns True if a column can store all these values, none of which is None."""
 
 _MAX_INTEGER: Final = 2**53
-"""Loaded integers must be below this: far above any arena's counts, with room for later numbers."""
+"""Loaded integers must be below this limit, which is far above any arena's counts and leaves room to grow."""
 
 _MAX_SMALL: Final = 2**31
 
@@ -62,8 +62,8 @@ _MAX_SMALL: Final = 2**31
 def row_check(table: Table, columns: Sequence[str]) -> Callable[[Rows], None]:
     """Return a function that checks that rows, with values in the order of ``columns``, fit a table.
 
-    The function raises ValueError. It checks a whole column at a time, which is several times as fast as
-    checking each value.
+    The function raises ValueError if they don't. It checks a whole column at a time, which is several times
+    as fast as checking each value.
     """
     checks = [
         (name, _may_be_missing(table.columns[name]), _check_of(table.columns[name])) for name in columns
@@ -168,8 +168,8 @@ class Snapshot:
     def read_essentials(self, at: datetime) -> None:
         """Read what every page and every match needs, except the tables that grow with each game.
 
-        Raises ValueError if the ladder's counts differ from its log or a match is invalid. A row that this
-        program can't have written may raise any exception.
+        Raises ValueError if the ladder's counts differ from its log, or an open match from its specification.
+        A row that this program can't have written may cause any exception.
         """
         connection = self._connection
         ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
@@ -239,7 +239,7 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
     ``tables`` must be exactly the tables of ``revision``. An SQLite file must not exist yet, and appears only
     when it is complete. Raises DatabaseNotEmpty, DatabaseUnavailable if the database can't be reached or its
     disk is full, OSError if the disk fails, and ValueError if no arena of that revision can have had these
-    rows. Damage that no check covers may raise any other exception.
+    rows. Damage that no check covers may cause any other exception.
     """
     check_empty(url)
     file = sqlite_file(url)
@@ -292,7 +292,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
         if tables.keys() != metadata.tables.keys():
             raise ValueError(f"the tables differ from those of revision {revision}")
         for table in reversed(metadata.sorted_tables):
-            connection.execute(table.delete())  # the migrations write a few rows themselves
+            connection.execute(table.delete())  # the migrations themselves insert a few rows
         with _deferred_references(connection, metadata):
             for table in metadata.sorted_tables:
                 _fill_table(connection, table, tables[table.name])

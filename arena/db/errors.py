@@ -16,7 +16,7 @@ class BotTaken(StoreError):
 
 
 class CredentialsChanged(StoreError):
-    """The password or token that allowed this has been replaced or revoked in the meantime."""
+    """The password or token that authorised the change has been replaced or revoked in the meantime."""
 
 
 class DatabaseChanged(StoreError):
@@ -84,7 +84,7 @@ class NoSuchVersion(StoreError):
 
 
 class QuotaReached(StoreError):
-    """An account has reached a quota; ``wait`` is the time until there is room, or None if unknown."""
+    """An account has reached a quota; ``wait`` is the time until it allows more, or None if unknown."""
 
     def __init__(self, text: str, wait: timedelta | None = None) -> None:
         super().__init__(text)
@@ -96,11 +96,11 @@ class SameContent(StoreError):
 
 
 class TooManySubscriptions(StoreError):
-    """The account has reached its limit of subscriptions."""
+    """The account has reached the maximum number of subscriptions."""
 
 
 class TooManyTokens(StoreError):
-    """The account has reached its limit of tokens."""
+    """The account has reached the maximum number of tokens."""
 
 
 class VersionGone(StoreError):

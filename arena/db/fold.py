@@ -227,7 +227,7 @@ class Highlights:
         self._days[day] = best((*self._days[day], *found))
 
     def add(self, connection: Connection) -> None:
-        """Merge the collected highlights into the stored ones, and keep each day's best."""
+        """Merge the collected highlights into the stored ones, and keep only each day's best."""
         if not self._days:
             return
         rows: list[RowValues] = []

@@ -170,7 +170,7 @@ class GameLogs(Repository):
 
 
 def _expired_matches(connection: Connection, kept: str, before: datetime, limit: int) -> Sequence[str]:
-    """Return the matches that ended before a time and still have this data, oldest first."""
+    """Return the matches that ended before a time and meet the condition ``kept``, oldest first."""
     is_in_progress = (
         exists()
         .where(MatchSeatRow.match_id == MatchRow.id)
@@ -182,7 +182,7 @@ def _expired_matches(connection: Connection, kept: str, before: datetime, limit:
 
 
 def _clear_flag(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
-    """Clear this flag on the matches. Return those on which it was still set."""
+    """Clear the flag ``kept`` of the matches. Return the matches whose flag was still set."""
     taken = (
         update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False}).returning(MatchRow.id)
     )

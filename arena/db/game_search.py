@@ -1,7 +1,7 @@
 """Searches rated games by players and results.
 
 A search covers at most ``WINDOW`` games, so that its cost doesn't grow with the ladder. The next search
-covers the games before them. Each page of a sorted list ranks all matching games of its search.
+covers the games before those. All pages of a sorted list rank the games of the same search.
 """
 
 from collections.abc import Collection
@@ -40,7 +40,7 @@ class GameOrder(StrEnum):
     because they come last whatever their points.
     """
     UPSET = "upset"
-    """By the upset's probability before the game, lowest first. Only upsets among a day's highlights."""
+    """By the upset's probability before the game, lowest first. Covers only upsets that are highlights."""
 
 
 @dataclass(frozen=True, slots=True)

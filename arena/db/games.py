@@ -96,7 +96,7 @@ class GameSummary:
     """An entry in a list of games."""
 
     game: str  # id
-    number: int  # its place in the order of rating, from 1
+    number: int  # its position in the order in which games were rated, from 1
     players: int
     ended: datetime  # UTC
     seats: tuple[SeatResult, ...]  # in seat order
@@ -121,7 +121,7 @@ class GamePage:
 
     game: str
     match: str
-    number: int  # its place in the order of rating, from 1
+    number: int  # its position in the order in which games were rated, from 1
     players: int
     variants: tuple[str, ...]
     ended: datetime
@@ -152,7 +152,7 @@ class GameRepository(Repository):
     ) -> tuple[GameSummary, ...]:
         """Return at most ``limit`` games with numbers below ``before``, newest first.
 
-        ``bot`` limits them to a bot, and ``version`` to one of its versions.
+        ``bot`` limits them to a bot's games, and ``version`` to games of one of its versions.
         """
         with self._transactions.read() as connection:
             query = _games().order_by(GameRow.number.desc()).limit(limit)
@@ -301,7 +301,7 @@ def seats_of(  # noqa: PLR0913 - one argument per filter
     found: list[Row[Any]] = []
     for id_ in connection.execute(versions).scalars().all():
         query = seats.where(GameSeatRow.version_id == id_)
-        if len(found) == limit:  # older games can't be among the newest
+        if len(found) == limit:  # the list is full, so only newer games can enter it
             query = query.where(GameSeatRow.game_number > found[-1].game_number)
         found = sorted([*found, *connection.execute(query)], key=lambda row: row.game_number, reverse=True)[
             :limit
@@ -358,7 +358,7 @@ def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
 
 
 def _deficit(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return how many points the winner trailed by after two rounds; None if unknown."""
+    """Return by how many points the winner trailed after two rounds; None if unknown."""
     known = [seat for seat in seats if seat.after_two is not None]
     stayed: list[int] = [seat.after_two for seat in known if not seat.taken_over]
     winners: list[int] = [seat.after_two for seat in known if seat.place == 1]

@@ -21,7 +21,7 @@ class HeldRanks(Repository):
     """Compares the leaderboard with the ranks that bots held."""
 
     def compare(self, standings: Sequence[Standing], at: datetime) -> None:
-        """Record new ranks, and notify the owners of active bots that lost theirs to another bot.
+        """Record new ranks, and notify the owners of active bots that lost their rank to another bot.
 
         ``standings`` is the overall leaderboard, best first. If a bot loses a rank within ``QUIET`` of its
         last loss, the new loss is not recorded yet. The bot may regain the rank; otherwise, the loss is
@@ -46,7 +46,8 @@ class HeldRanks(Repository):
             if bot.rank is not None and rank > bot.rank:
                 if bot.lost_at is not None and at - bot.lost_at < QUIET:
                     continue
-                # No bot has the rank if those ahead are tied, or if the leaderboard has become shorter.
+                # No bot has the old rank if the bots ahead are tied, or if the leaderboard has become
+                # shorter.
                 if (by := holders.get(bot.rank)) is not None:
                     row |= {"lost": bot.rank, "lost_to": by, "lost_at": at}
                     lost.append((bot.account_id, overtaken(bot.name, by, bot.rank, at)))

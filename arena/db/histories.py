@@ -41,7 +41,7 @@ class Opponent:
 
 
 class Meeting(NamedTuple):
-    """A bot's record against another: games with both, and how many of them it finished ahead or tied."""
+    """A bot's record against another: their common games, and in how many it finished ahead or tied."""
 
     games: int
     ahead: int
@@ -71,7 +71,7 @@ class RecordedGame:
     """A recorded rated game, from one bot's point of view."""
 
     game: str  # its id
-    number: int  # in the order of rating
+    number: int  # its position in the order in which games were rated
     ended: datetime  # UTC
     rules: Rules
     record: GameRecord

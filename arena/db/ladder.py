@@ -280,7 +280,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[RowValues]]]:
-    """Fold the log in batches. For each, yield a condition on its stored changes, and the correct changes."""
+    """Fold the log in batches. Yield each batch's correct changes, and a condition for its stored ones."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)

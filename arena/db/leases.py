@@ -179,7 +179,7 @@ class Leases:
     def release(self, coordinator: str) -> int:
         """Requeue all matches of a coordinator, without counting a fault. Return their number.
 
-        The caller must make sure that none of its workers is still playing.
+        The caller must make sure that none of the coordinator's workers is still playing.
         """
         with self._write() as connection:
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))

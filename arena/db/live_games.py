@@ -42,7 +42,7 @@ class WatchedMatch:
     attempt: int  # number of starts
     games: int  # maximum number of games
     part_of: str | None  # id of its submission or challenge; None for a rated match
-    # The submission's or challenge's account; None for a rated match, or without an account.
+    # The submission's or challenge's account; None for a rated match, or if there is no account.
     account: int | None
     shown: tuple[tuple[int, int], ...]  # (index, rounds) of the games that can be watched now, in order
     game: WatchedGame | None  # the requested game, by default the latest, or None

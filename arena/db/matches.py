@@ -34,7 +34,7 @@ class NewMatch:
     limits: Limits  # sandbox limits of every bot
     runtime: RuntimeName
     created: datetime  # UTC
-    # One per deal: for each seat, an index into `bots`; empty if all keep their seats.
+    # One per deal: for each seat, an index into `bots`; empty if all bots keep their seats.
     seatings: tuple[tuple[int, ...], ...] = ()
     soon: bool = False  # whether it skips the queue so that a new bot is rated soon
 
@@ -150,11 +150,11 @@ class FinishedMatch:
     reports: tuple[SeatReport, ...]  # one per bot of the match
     games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than the seeds after a crash
     ended: datetime  # UTC
-    launch_seconds: float = 0.0  # time to start its bots; used for metrics and not stored
+    launch_seconds: float = 0.0  # time it took to start the bots; used for metrics and not stored
 
 
 _FIRST, _SOON, _IN_TURN = 0, 1, 2
-"""Qualifications come first, because an author is waiting, then matches of bots new to the ladder."""
+"""Qualifications come first, because an author is waiting, then matches for bots new to the ladder."""
 
 
 def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) -> None:

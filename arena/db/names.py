@@ -1,6 +1,6 @@
 """Name checks: no two bots or accounts may have names that look alike.
 
-Older names that break this rule stay valid, and their bots can get new versions.
+Older names that break this rule stay valid, and bots with such names can get new versions.
 """
 
 from typing import Any

@@ -152,7 +152,7 @@ def alembic_config(connection: Connection | None = None) -> "Config":
 
 
 def is_known(revision: str) -> bool:
-    """Return True if this program has the migration to a revision. If not, a newer program made it."""
+    """Return True if this program has the migration to a revision. If not, the revision is newer."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - as above
 
     scripts = ScriptDirectory.from_config(alembic_config())
@@ -160,7 +160,8 @@ def is_known(revision: str) -> bool:
 
 
 _BUSY_SECONDS: Final = 1.0
-"""Timeout for SQLite's write lock: longer than storing games, shorter than the interval between checks."""
+"""Timeout for SQLite's write lock: longer than storing a match takes, and shorter than the interval between
+checks."""
 
 
 def check(database: Database) -> None:

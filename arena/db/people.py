@@ -198,7 +198,7 @@ class People(Repository):
         ``password`` is not its password hash or the account is already deleted.
         """
         with self._transactions.write() as connection:
-            ladder.lock(connection)  # first, as matches and submissions do: another order could deadlock
+            ladder.lock(connection)  # first, as for matches and submissions: another order could deadlock
             credentials.lock_account(connection, account, password)
             _delete(connection, account, pseudonym, at)
             credentials.remove_all(connection, account)
@@ -222,19 +222,19 @@ class People(Repository):
             return audit.last(connection, limit, account)
 
     def remove_visits(self, before: datetime | None) -> int:
-        """Remove users' audit entries before a time and the oldest beyond the limit; return their number."""
+        """Remove users' audit entries from before a time, and the oldest over the limit; return how many."""
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 
     def count_attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         """Count an attempt against the limits in order; return the first that it exceeds.
 
-        The limits after that one don't count the attempt.
+        The attempt doesn't count against the limits after the exceeded one.
         """
         with self._transactions.write() as connection:
             exceeded = (_count_attempt(connection, limit, now) for limit in limits)
             full = next((each for each in exceeded if each is not None), None)
-            # Do this last: the transaction then locks no more rows, so two of them can't deadlock.
+            # Do this last: the transaction then locks no more rows, so two such transactions can't deadlock.
             _delete_old_counters(connection, now)
             return full
 
@@ -323,7 +323,7 @@ def _rename_in_replays(connection: Connection, bots: list[int], author: str, pse
         .where(UnratedGameRow.match_id.in_(challenges))
         .values(replay=submissions.renamed(UnratedGameRow.replay, author, pseudonym))
     )
-    # All of people's games: they are few, because they are removed after a month.
+    # Search all people's games: there are few, because they are removed after a month.
     connection.execute(
         update(PersonGameRow)
         .where(PersonGameRow.state == PersonGameState.OVER)

@@ -23,7 +23,7 @@ from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules, View
 
 MAX_WAITING: Final = 40
-"""Maximum number of waiting games of all visitors together."""
+"""Maximum number of waiting games, counting all visitors."""
 
 _IS_WAITING: Final = PersonGameRow.state == PersonGameState.WAITING
 _IS_PLAYING: Final = PersonGameRow.state == PersonGameState.PLAYING
@@ -73,8 +73,8 @@ class PersonGame:
     asked: View | None  # the person's latest decision; None before the first and after the game
     chosen: bool  # whether the person has made that decision
     replay: str  # as JSON text (`sushigo-replay/1`); empty until the game is over
-    analysis: Analysis | None  # of a game that is over, once it is ready
-    trouble: str | None  # why it failed
+    analysis: Analysis | None  # None until the game is over and its analysis is ready
+    trouble: str | None  # why the game failed, or None
     before: int  # number of games waiting before this one; 0 if it isn't waiting
 
 
@@ -154,7 +154,7 @@ class PersonGames(Repository):
             ).scalar_one_or_none()
 
     def open_games(self) -> dict[str, bool]:
-        """Return the ids of all open games, each with True if it is waiting."""
+        """Return the ids of all open games, each with whether it is waiting."""
         with self._transactions.read() as connection:
             rows = connection.execute(select(PersonGameRow.id, _IS_WAITING.label("waits")).where(_IS_OPEN))
             return {row.id: bool(row.waits) for row in rows}
@@ -202,11 +202,12 @@ class PersonGames(Repository):
     def finish(self, id_: str, replay: str, at: datetime) -> None:
         """Store the replay of a game that is over, unless the person has left.
 
-        It gets the authors' current names, because accounts may have been deleted since the game began.
+        The replay gets the authors' current names, because accounts may have been deleted since the game
+        began.
         """
         mine = (PersonGameRow.id == id_, _IS_PLAYING)
         with self._transactions.write() as connection:
-            ladder.lock(connection)  # so that no other account is deleted until this transaction ends
+            ladder.lock(connection)  # so that no account is deleted until this transaction ends
             row = connection.execute(select(PersonGameRow.__table__).where(*mine)).one_or_none()
             if row is None:
                 return

@@ -15,7 +15,7 @@ class PublicGame:
 
     game: str  # id
     match: str  # id
-    number: int  # its place in the order of rating, from 1
+    number: int  # its position in the order in which games were rated, from 1
     ended: datetime  # UTC
     taken_over: tuple[bool, ...]  # per seat: whether the stand-in played it to the end
     replay: str  # `sushigo-replay/1` as JSON text

@@ -60,7 +60,7 @@ class OpenMatch:
     players: int
     deals: int  # number of games
     started: datetime  # UTC
-    worker: str  # its name; empty if the match was claimed by a version that recorded no names
+    worker: str  # its name; empty if an old version of the arena, which recorded no names, claimed the match
     coordinator: str  # the id of an installation; empty as above
     seats: tuple[tuple[str, int | None], ...]  # (bot, version); version is None for a submission
 
@@ -107,7 +107,7 @@ class MatchQueue(Repository):
         return QueuePlace(running=sum(map(bool, running)), waiting=sum(map(bool, due)), ahead=first)
 
     def waiting(self, runtime: RuntimeName, *, house_only: bool = False, rated_only: bool = False) -> int:
-        """Return the number of matches waiting for this runtime; optionally only house or rated matches."""
+        """Return the number of matches waiting for this runtime; ``house_only`` is as in :func:`next_of`."""
         query = _playable(runtime, house_only=house_only).order_by(None)
         if rated_only:
             query = query.where(MatchRow.kind == MatchKind.RATED)

@@ -87,7 +87,8 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
     """Check that no version or open submission of the bot has the same file.
 
     A rejected file may be sent again, as may the file of a version whose image was removed. While a file is
-    being checked, it may also be submitted. Raises SameContent with the version or submission in its message.
+    being checked, it may also be submitted. Raises SameContent, whose message names the version or
+    submission.
     """
     bot = new.bot
     if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:

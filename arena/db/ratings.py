@@ -44,7 +44,7 @@ class BoardChanges:
     """Changes to a leaderboard."""
 
     revision: int  # pass it to the next read to get only later changes
-    games: int  # rated games, over all lists
+    games: int  # number of rated games, with any number of players
     lines: dict[int, BoardLine | None]  # by bot id; None for a bot that has left the leaderboard
 
 
@@ -64,7 +64,7 @@ class RatingRepository(Repository):
     """Ratings of the active versions, in the lists of :data:`arena.ladder.rating_log.LISTS`."""
 
     def standings(self, players: int = OVERALL) -> tuple[Standing, ...]:
-        """Return every bot's active version in a list, best first; equal scores share a rank.
+        """Return every bot's active version in a list, best first; versions with equal scores share a rank.
 
         Versions without games in this list come last. Retired and disqualified bots are left out.
         """

@@ -30,7 +30,7 @@ class _ReplaySeats(msgspec.Struct):
 
 
 def with_authors(replay: str, authors: Sequence[str | None]) -> str:
-    """Return a replay with its authors replaced, one per seat; None leaves a seat's author.
+    """Return a replay with its authors replaced, one per seat; None keeps a seat's author.
 
     ``replay`` must be compact JSON text, as :func:`arena.play.replay.document.encode` writes it.
     """
@@ -46,7 +46,7 @@ def _json_text(name: str) -> str:
 
 
 class Results:
-    """Records results of matches. Unlike repositories, it first checks the revision of the tables."""
+    """Records results of matches. Unlike a repository, it first checks the revision of the tables."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -55,7 +55,7 @@ class Results:
         """Write a claim's result, and rate the games of a rated match in order.
 
         Return False, and write nothing, if the attempt is stale or already recorded. Raises DatabaseChanged,
-        or ValueError if the number of seats doesn't match.
+        or ValueError if the number of seats is wrong.
         """
         with self._database.write() as connection:
             check_revision(connection, self._database.url)
@@ -69,8 +69,8 @@ class Results:
             ).scalar_one_or_none()
             if kind is None:
                 return False
-            # Use the authors' current names: an account may have been deleted. The lock keeps others from
-            # being deleted until this transaction ends.
+            # Use the authors' current names: an account may have been deleted. The lock keeps other accounts
+            # from being deleted until this transaction ends.
             numbers = ladder.lock(connection)
             query = seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == finished.match)
             seats = connection.execute(query).all()

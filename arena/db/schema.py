@@ -161,7 +161,7 @@ class LadderRow(Base):
 
 
 class HostReportRow(Base):
-    """A report on a host's sandbox controls, as JSON. Those in ``accepted`` may be missing."""
+    """A report on a host's sandbox controls, as JSON. The controls in ``accepted`` may be missing."""
 
     __tablename__ = "host_report"
 
@@ -232,7 +232,7 @@ class MatchRow(Base):
 
 
 class MatchSeatRow(Base):
-    """A participant in a match: a version or a submission. Report and stderr are written at the end.
+    """A participant in a match: a version or a submission. Report and stderr are written when the match ends.
 
     ``seat`` is the index in the match; the seats in its games may differ. ``report`` is the JSON of a
     SeatReport without ``stderr``, which is private to the owner.
@@ -253,7 +253,7 @@ class MatchSeatRow(Base):
 
 
 class GameRow(Base):
-    """A rated game; ``number`` is its position in the order of rating, without gaps.
+    """A rated game; ``number`` is its position in the order in which games were rated, without gaps.
 
     ``replay`` and ``record`` are empty once the match's replays have been removed.
     """
@@ -302,7 +302,7 @@ class CostlyDecisionRow(Base):
 
 
 class PuzzleRow(Base):
-    """The puzzle of a UTC day (`2026-11-23`): a decision of a seat. ``merit`` is the puzzle's quality."""
+    """The puzzle of a UTC day (`2026-11-23`): one seat's decision. ``merit`` is the puzzle's quality."""
 
     __tablename__ = "puzzle"
 
@@ -317,8 +317,8 @@ class PuzzleRow(Base):
 class GameSeatRow(Base):
     """A seat's result.
 
-    ``median_micros`` is the median time of its decisions; None if it never answered. ``after_two`` is its
-    points after two rounds; None for games recorded before revision 0101.
+    ``median_micros`` is the median time of the seat's decisions; None if it never answered. ``after_two`` is
+    the seat's points after two rounds; None for games recorded before revision 0101.
     """
 
     __tablename__ = "game_seat"
@@ -406,7 +406,7 @@ class RatingRow(Base):
 
 
 class HighlightRow(Base):
-    """A remarkable game of a day, derived from the log. See :mod:`arena.ladder.highlights`."""
+    """One of a day's remarkable games, derived from the log. See :mod:`arena.ladder.highlights`."""
 
     __tablename__ = "highlight"
     __table_args__ = WITHOUT_ROWID
@@ -437,7 +437,7 @@ class PersonGameRow(Base):
     """An unrated game of a person against bots.
 
     ``visitor`` is the digest of the visitor's cookie; ``account_id`` the person's account, or None.
-    ``rules``, ``asked`` (the view of the person's latest decision) and ``chosen`` (their choice in it) are
+    ``rules``, ``asked`` (the view of the person's latest decision) and ``chosen`` (the choice made in it) are
     JSON. ``opponents`` are ids of versions in the order of their seats. ``state`` is a
     :class:`PersonGameState`. ``replay`` is empty until the game is over; ``analysis`` may be added later.
     ``trouble`` says why the game failed.
@@ -507,7 +507,8 @@ class BotVersionRow(Base):
     """A version of a bot; ``source`` is its image id, or its folder.
 
     ``size`` and ``sha256`` describe the submitted file; None for house bots. ``gone`` is when its image was
-    removed to free space, or a house bot's folder was found missing: the version can't play until it is back.
+    removed to free space, or a house bot's folder was found missing: the version can't play until the image
+    or folder is back.
     """
 
     __tablename__ = "bot_version"
@@ -587,8 +588,8 @@ class SubscriptionRow(Base):
 
     ``secret`` signs a webhook's requests, or is in the links of an email. Without ``confirmed``, an email
     address gets only the request to confirm it. ``failures`` is the number of failures in a row, and
-    ``trouble`` the reason for the last. The receiver has failed since ``failing_since``. The next attempt is
-    not before ``due``. After ``off``, nothing is sent.
+    ``trouble`` the reason for the last. The receiver has been failing since ``failing_since``. The next
+    attempt is not before ``due``. After ``off``, nothing is sent.
     """
 
     __tablename__ = "subscription"
@@ -664,7 +665,7 @@ class AttemptRow(Base):
 class AuditEntryRow(Base):
     """An action of an operator or a user. ``who`` is an account's name, or ``terminal:`` and a system user.
 
-    ``address`` is None for operators' actions, whose entries are permanent. The others expire.
+    ``address`` is None for operators' actions, whose entries are permanent. Other entries expire.
     """
 
     __tablename__ = "audit"
@@ -698,8 +699,8 @@ class SubmissionRow(Base):
     """A submitted file; ``number`` is its place in the queue.
 
     ``source`` is the id of the image built from it. ``waiting`` says what the arena lacks to proceed.
-    ``cause`` is JSON. Each stage has a time; ``ended`` is the last stage's. A ``check_only``
-    submission never becomes a version.
+    ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last stage. A ``check_only`` submission
+    never becomes a version.
     """
 
     __tablename__ = "submission"

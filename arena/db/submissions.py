@@ -46,7 +46,7 @@ class KnownSubmission(NewSubmission):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualificationGame:
-    """A submission's match of one game. ``report``, ``game`` and ``record`` are None until it is over."""
+    """A submission's one-game match. ``report``, ``game`` and ``record`` are None until it is over."""
 
     match: str
     state: MatchState
@@ -166,7 +166,7 @@ class SubmissionRepository(Repository):
             return count(connection, UnratedGameRow, UnratedGameRow.match_id.in_(match_ids))
 
     def replay(self, id_: str, game: str) -> str | None:
-        """Return the replay of a submission's game as JSON text, or None if the id is unknown."""
+        """Return the replay of a submission's game as JSON text, or None if it has no game with this id."""
         with self._transactions.read() as connection:
             condition = UnratedGameRow.match_id.in_(_matches_of(SubmissionRow.id == id_))
             replay = select(UnratedGameRow.replay).where(UnratedGameRow.id == game, condition)
@@ -209,7 +209,7 @@ class SubmissionRepository(Repository):
     def activate(self, id_: str, at: datetime) -> int | None:
         """Make a qualifying submission the newest version of its bot; return that version's number.
 
-        Matches of older versions are unchanged and count for those versions. Return None if the submission
+        Matches with older versions are unchanged and count for those versions. Return None if the submission
         is not qualifying. Raises BotTaken.
         """
         with self._transactions.write() as connection:
@@ -313,7 +313,7 @@ def _withdrawal(stage: Stage, why: str) -> Cause:
 
 
 def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> None:
-    """Reject the open submissions among these, and notify their authors unless they withdrew them."""
+    """Reject the open submissions among these, and notify their authors unless the cause is a withdrawal."""
     rejected = connection.execute(
         update(SubmissionRow)
         .where(which, text(OPEN_SUBMISSION))

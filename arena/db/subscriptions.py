@@ -81,7 +81,7 @@ class Subscriptions(Repository):
         Raises TooManySubscriptions, or CredentialsChanged if the account has been deleted.
         """
         with self._transactions.write() as connection:
-            lock_account(connection, new.account, None)  # so that no other is added at the same time
+            lock_account(connection, new.account, None)  # so that only one is added at a time
             existing = count(connection, SubscriptionRow, SubscriptionRow.account_id == new.account)
             if existing >= max_subscriptions:
                 raise TooManySubscriptions(
@@ -231,8 +231,8 @@ class Subscriptions(Repository):
     ) -> None:
         """Record a failed delivery; ``again`` is the time of the next attempt.
 
-        If ``again`` is None, the subscription is switched off and its notices are removed. A failure that is
-        ``ours``, the arena's fault, ends the receiver's run of failures.
+        If ``again`` is None, the subscription is switched off and its notices are removed. If ``ours`` is
+        True, the arena caused the failure, which ends the receiver's run of failures.
         """
         values: dict[str, Any] = {
             "failures": notice.subscription.failures + 1,
@@ -317,7 +317,7 @@ def _add_notice(connection: Connection, subscriptions: list[int], topic: str, ne
 
 
 def _is_of(notice: DueNotice) -> ColumnElement[bool]:
-    """Return the condition that a subscription is the notice's.
+    """Return the condition for the notice's subscription.
 
     SQLite may give the id of a removed subscription, or the number of a removed notice, to the next one.
     """
@@ -325,7 +325,7 @@ def _is_of(notice: DueNotice) -> ColumnElement[bool]:
 
 
 def _waits_for(notice: DueNotice) -> ColumnElement[bool]:
-    """Return the condition that a notice waits for the same subscription."""
+    """Return the condition for notices to the same subscription."""
     return NoticeRow.subscription_id.in_(select(SubscriptionRow.id).where(_is_of(notice)))
 
 

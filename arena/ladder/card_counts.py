@@ -118,7 +118,7 @@ class Games(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The counts of some games; ``games`` is by number of players."""
+    """The counts of some games; ``games`` is keyed by number of players."""
 
     games: Mapping[int, Games]
     counts: Mapping[Key, Count]

@@ -137,7 +137,7 @@ class CardTable:
         seats: Seats in these games, except those that the stand-in took over.
         decisions: Decisions of these seats, without the stand-in's.
         win_rate: Share of decisions in games that were won; None if there are no decisions.
-        cards: Cards in the order of the deck. Soy sauce, which only a variant has, is included once seen.
+        cards: Cards in the order of the deck. Soy sauce, which only a variant has, is included only if seen.
     """
 
     players: int | None
@@ -217,7 +217,7 @@ class CardHabit:
     rate: float  # taken / seen
     # How often all bots take it with the same number of players in the same turns. None if unknown.
     usual: float | None
-    difference: float | None  # the bot's rate minus that of all bots; None if that is missing
+    difference: float | None  # the bot's rate minus `usual`; None if `usual` is None
 
 
 def habits(own: Tally, everybody: Tally) -> tuple[CardHabit, ...]:

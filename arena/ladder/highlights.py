@@ -64,7 +64,7 @@ def highlights(
 
 
 def best(found: Iterable[Highlight]) -> tuple[Highlight, ...]:
-    """Return the ``KEPT`` best of each kind, best first; equal ones are in the order of games."""
+    """Return the ``KEPT`` best of each kind, best first; equal highlights are in the order of games."""
     order = sorted(found, key=_order)
     return tuple(each for kind in HighlightKind for each in [one for one in order if one.kind is kind][:KEPT])
 

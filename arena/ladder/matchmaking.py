@@ -1,9 +1,9 @@
-"""Draws the tables of matches. Does no I/O; the caller provides the random generator.
+"""Draws the tables of matches. Does no I/O; the caller provides the random number generator.
 
 A table is drawn for a new version or, if there is none, for the version that has waited longest. The
 opponents are drawn from versions that have waited long, so that no version waits much longer than the others.
 Opponents come from a wide range of ratings while ratings are uncertain, and from a narrower range once the
-ratings have settled. About as many opponents are rated above that version as below it.
+ratings have settled. About as many opponents are rated above the table's first version as below it.
 """
 
 import math
@@ -37,10 +37,10 @@ _NEWCOMER_GAMES = 50
 """A version with fewer rated games than this plays again as soon as its current match is over."""
 
 _POOL_SHARE = 0.35
-"""Fraction of the possible opponents from which one is drawn, the longest-waiting first."""
+"""An opponent is drawn from this fraction of the possible ones: those that have waited longest."""
 
 _MIN_POOL = 8
-"""Minimum number of possible opponents from which one is drawn."""
+"""Minimum number of possible opponents to draw from."""
 
 
 class TooFewBots(ValueError):
@@ -210,8 +210,8 @@ def _balancing_opponents(table: Sequence[Candidate], free: list[Candidate]) -> l
 def _weight(first: Candidate, candidate: Candidate, players: int) -> float:
     """Return a candidate's weight in the draw of an opponent for ``first``.
 
-    It is higher if the candidate is near in skill, has played relatively few games with this number of
-    players, or has few queued games.
+    The weight is higher if the candidate is near in skill, has played relatively few games with this number
+    of players, or has few queued games.
     """
     distance = abs(candidate.mean - first.mean) / math.hypot(candidate.deviation, first.deviation)
     near = _FAR_WEIGHT + math.exp(-distance / _DISTANCE_SCALE)

@@ -92,7 +92,7 @@ def last_output_line(stderr: str, notice: str) -> str | None:
 
 
 def text_before(stderr: str, notice: str) -> str:
-    """Return the text before the line with ``kaiten: `` and the notice, or all if there is no such line."""
+    """Return the text before the line with ``kaiten: `` and the notice, or all text without such a line."""
     before, found, _ = stderr.partition(f"{_NOTICE_PREFIX}{notice}")
     return before if found else stderr
 
@@ -174,7 +174,7 @@ def _decisive_failure(played: Sequence[Played]) -> _Failure | None:
     late = [failure for failure in failures if failure.fault is Fault.TIMEOUT]
     final = [failure for failure in failures if failure.fault in FINAL_FAULTS]
     wrong = [failure for failure in failures if failure not in late]
-    # Report why the connection to the bot was lost rather than its earlier faults.
+    # Report why the connection to the bot was lost rather than the bot's earlier faults.
     counted = final or wrong or (late if len(late) > MAX_TIMEOUTS else [])
     return counted[0] if counted else None
 
@@ -357,7 +357,7 @@ def _never_moved(failure: _Failure, report: SeatReport) -> bool:
     """Return True if the bot was lost before its Hello or, if it named no SDK, at its first decision.
 
     A crash before the Hello is also recorded at the first decision. Only the name of the SDK, which comes
-    with the Hello, distinguishes it from a later crash.
+    with the Hello, distinguishes such a crash from a later one.
     """
     return failure.fault is Fault.ABSENT or (
         failure.fault in FINAL_FAULTS and not report.sdk and failure.step == 0
@@ -384,10 +384,10 @@ def _request(game: int, played: Played, step: int) -> Request:
 BENCHING_WINDOW: Final = 10
 """Number of the active version's latest rated games that count.
 
-Games before its last reactivation never count."""
+Games before the bot was last reactivated after benching never count."""
 
 BENCHING_FAILURES: Final = 5
-"""A bot is benched if the stand-in finished at least this many games of the window."""
+"""A bot is benched if the stand-in finished at least this many games in the window."""
 
 
 def keeps_failing(taken_over: Sequence[bool]) -> bool:

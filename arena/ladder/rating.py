@@ -78,7 +78,7 @@ like the old one keeps approximately the same rank."""
 def next_version(old: Rating, new_bot: Rating, doubt: float = 0.0) -> Rating:
     """Return a new version's rating: the old mean with a larger deviation.
 
-    ``doubt`` increases the deviation further, but it doesn't rise above that of a new bot.
+    ``doubt`` increases the deviation further, but not above that of a new bot.
     """
     deviation = math.hypot(old.deviation, _VERSION_DEVIATION, doubt)
     return Rating(old.mean, min(deviation, max(old.deviation, new_bot.deviation)))

@@ -46,7 +46,7 @@ class BoardLine:
 class Standing(BoardLine):
     """A line of a leaderboard with its rank."""
 
-    rank: int  # from 1; equal scores share one
+    rank: int  # from 1; lines with equal scores share a rank
 
 
 def standings(lines: Iterable[BoardLine]) -> tuple[Standing, ...]:
@@ -101,7 +101,7 @@ _MAX_TO_SORT: Final = 200
 """Maximum number of matching lines for which sorting is faster than filtering the sorted list."""
 
 _Key = tuple[bool, float, float, str, int]
-"""A line's place in the order. It ends with the bot's id, which makes it unique."""
+"""A line's place in the order. The bot's id at the end makes it unique."""
 
 
 class Standings:
@@ -190,7 +190,7 @@ class Standings:
         del self._names[line.bot], self._texts[bot]
 
     def _matching(self, search: str, order: list[_Key]) -> list[_Key]:
-        # Reading names in memory order is twice as fast as in list order.
+        # Reading names in memory order is twice as fast as reading them in list order.
         bots = {bot for bot, text in self._texts.items() if search in text}
         if len(bots) > _MAX_TO_SORT:
             return [key for key in order if key[-1] in bots]
@@ -240,7 +240,7 @@ class Standings:
         )
 
     def _rank(self, key: _Key) -> int:
-        """Return the rank of a line; equal scores share one."""
+        """Return the rank of a line; lines with equal scores share a rank."""
         return bisect_left(self._order, key[:2]) + 1
 
     def _interval(self, key: _Key) -> tuple[int, int] | tuple[None, None]:

@@ -1,4 +1,4 @@
-"""Addresses of email and webhooks. A webhook's address must not lead into the arena's own network.
+"""Email and webhook addresses. A webhook's address must not lead into the arena's own network.
 
 A webhook's address is checked twice: its text when it is added, and the network addresses of its host before
 each delivery. The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).

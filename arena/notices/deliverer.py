@@ -24,13 +24,13 @@ _MAX_CONCURRENT: Final = 8
 """Maximum number of notices to deliver at the same time, one per subscription."""
 
 _ROUND_SECONDS: Final = 6.0
-"""Time limit of a round of deliveries. A webhook takes at most 5 s, plus the time to resolve its host's name;
-an email may take longer. After the limit, a slow delivery continues in its thread."""
+"""Time limit for a round of deliveries. A webhook takes at most 5 s, plus the time to resolve its host's
+name; an email may take longer. After the limit, a slow delivery continues in its thread."""
 
 _RETRY_BACKOFF: Final = Backoff(first=30, maximum=6 * 3600, factor=3)
 
 _GIVE_UP_AFTER: Final = timedelta(days=3)
-"""A subscription whose receiver has failed for this long is switched off."""
+"""A subscription whose receiver has been failing for this long is switched off."""
 
 _CONFIRMATION_TIME: Final = timedelta(days=7)
 

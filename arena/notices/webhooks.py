@@ -32,7 +32,8 @@ _HTTP_GONE: Final = 410
 class NotDelivered(Exception):
     """A delivery failed. The message, without a full stop, is for the subscription's owner.
 
-    A failure that is ``final`` is not retried. One that is ``ours`` is the arena's fault, not the receiver's.
+    If it is ``final``, the delivery is not retried. If it is ``ours``, the arena is at fault, not the
+    receiver.
     """
 
     def __init__(self, why: str, *, final: bool = False, ours: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Verifies a worker's record by replaying its games under the rules."""
+"""Verifies a worker's record by replaying its games by the rules."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from arena.rules import Result, Rules, State, view
 from arena.scheduler.ladder import HOUSE
 
 _ROUNDING_SECONDS: Final = 0.001
-"""Tolerance for accumulated rounding errors: a game has dozens of times, each rounded to a microsecond."""
+"""Tolerance for rounding errors, which add up: a game contains dozens of times, rounded to microseconds."""
 
 
 class RecordRefused(ValueError):
@@ -26,7 +26,7 @@ class RecordRefused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedGame:
-    """A game whose record agrees with the rules."""
+    """A game whose record follows the rules."""
 
     record: GameRecord
     # From the deal to the end of the game; step i of the record begins in state i.
@@ -44,9 +44,9 @@ class CheckedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSteps:
-    """The steps of a game, which agree with the rules."""
+    """The steps of a game, which follow the rules."""
 
-    states: tuple[State, ...]  # from the deal on; one more than there are steps
+    states: tuple[State, ...]  # from the deal on; one more than the steps
     faults: tuple[int, ...]  # number per seat
     moments: tuple[int | None, ...]  # per seat, the step at which the stand-in took over, or None
 
@@ -196,9 +196,8 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     """Check that bots were absent through their own fault. Raises MatchVoid if the host was at fault.
 
     House bots always send Hello and play. So the host was at fault if a house bot was absent, or if no bot at
-    a table with a house bot played a card. It was also at fault if all bots of a rated match were absent.
-    This doesn't apply to challenges: all their bots may belong to one author, who could void matches on
-    purpose.
+    a table with a house bot played a card. It was also at fault if all bots in a rated match were absent.
+    Challenges are excluded: all their bots may belong to one author, who could void matches on purpose.
     """
     absent = {
         bot

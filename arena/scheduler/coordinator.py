@@ -97,9 +97,9 @@ class Coordinator:
         """Play until no matches are left, or :meth:`stop` or :meth:`drain` is called.
 
         ``refill`` is called when no rated match is due. It adds matches unless the ladder is paused, and
-        returns False when no matches are left to play. Raises ArenaError, leaving queued matches queued, if
-        too many matches in a row failed because of arena faults, a newer program changed the database's
-        tables, or the program's files changed.
+        returns False once it will add no more. Raises ArenaError, leaving queued matches queued, if too many
+        matches in a row failed because of arena faults, a newer program changed the database's tables, or the
+        program's files changed.
         """
         leases = PeriodicTask(
             self._renew_leases,

@@ -72,8 +72,8 @@ class Ladder:
     def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
         """Enter house bots, given as (name, source). A changed source becomes a new version.
 
-        Leaves out those whose name an author's bot has. Also suspends known house bots whose source is
-        missing.
+        Leaves out house bots whose names are taken by authors' bots. Also suspends known house bots whose
+        source is missing.
         """
         for name, source in sources:
             new = NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self.entropy.now())
@@ -105,7 +105,7 @@ class Ladder:
         return self._store.queue.waiting(self.runtime, house_only=self.gate.house_only)
 
     def ensure_round(self) -> None:
-        """Queue a round of one-deal matches: every bot plays at every table size that can be filled.
+        """Queue a round of one-deal matches in which every bot plays at tables of every possible size.
 
         Does nothing if the ladder is paused or every bot already has such matches queued. Raises TooFewBots.
         """

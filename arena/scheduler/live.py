@@ -1,7 +1,7 @@
 """Checks workers' progress messages and publishes what viewers may see of games in progress.
 
-Workers are not trusted: the deal comes from the specification, the steps are replayed under the rules, and
-only finished rounds are stored. A failure here affects no match.
+Workers are not trusted: the deal comes from the specification, the steps are replayed by the rules, and only
+finished rounds are stored. A failure here affects no match.
 """
 
 import threading
@@ -76,7 +76,7 @@ class LiveMatches:
         except RecordRefused as error:
             _log.warning("progress dropped", match=spec.match, attempt=spec.attempt, reason=str(error))
             return
-        # Ignoring unknown games bounds the number of entries.
+        # Ignore unknown games, so that the number of entries is bounded.
         if 0 <= progress.game < len(spec.seeds):
             with self._lock:
                 self._pending[spec.match, spec.attempt, progress.game] = (claim, progress)

@@ -36,7 +36,7 @@ class RetryDelays:
 
 
 RETRY_DELAYS: Final = RetryDelays()
-"""Host failures often pass within seconds. The backoffs keep them from quarantining every match."""
+"""Host failures often pass within seconds. The backoffs keep such failures from quarantining every match."""
 
 
 class MatchBackoff:

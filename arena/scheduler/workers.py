@@ -98,8 +98,8 @@ _SMOOTHING: Final = 0.2
 
 _OVERLOADED: Final = 0.05
 _RECOVERED: Final = 0.08
-"""Shares of a core. If the measured share falls below the first, no match starts until it has reached the
-second, or a minute has passed in which no seats were in use."""
+"""Shares of a core. If the measured share falls below ``_OVERLOADED``, no match starts until the share has
+reached ``_RECOVERED``, or a minute has passed in which no seats were in use."""
 
 _GROWTH_MARGIN: Final = 0.8
 """The number of seats grows only if this fraction of the measured share is enough, so that it stays
@@ -110,7 +110,7 @@ MAX_WAIT_SECONDS: Final = 60.0
 
 
 class SlotLimiter:
-    """Decides how many of ``size`` seats are usable, each needing a ``share`` of a core. Does no I/O."""
+    """Decides how many of ``size`` seats are usable if each needs a ``share`` of a core. Does no I/O."""
 
     def __init__(self, size: int, share: float) -> None:
         self._size = size
@@ -122,9 +122,9 @@ class SlotLimiter:
     def update(self, received: float, busy: int, now: float) -> int:
         """Return the number of usable seats: 0 while the host is overloaded, otherwise at least 1.
 
-        The number is also 1 if the host has been overloaded for ``MAX_WAIT_SECONDS`` with no seats in use.
-        One usable seat is enough to start a match of any size. ``received`` is the share of a core that a
-        busy thread got, ``busy`` the number of seats in use, and ``now`` a monotonic time in seconds.
+        The number is 1 instead of 0 if the host has been overloaded for ``MAX_WAIT_SECONDS`` with no seats in
+        use. One usable seat is enough to start a match of any size. ``received`` is the share of a core that
+        a busy thread got, ``busy`` the number of seats in use, and ``now`` a monotonic time in seconds.
         """
         self.received += (received - self.received) * _SMOOTHING
         if self.received < (_OVERLOADED if self._overloaded_since is None else _RECOVERED):

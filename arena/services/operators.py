@@ -31,7 +31,7 @@ class BotOperators:
 
     Each method that changes a bot may raise BotDisqualified, NoSuchBot, or WrongState if the bot's state
     doesn't allow the change, the bot is already in the new state, or it is a house bot. ``who`` identifies
-    the operator in the audit log: an account's name, or ``terminal:`` and the name of a user of the machine.
+    the operator in the audit log: an account's name, or ``terminal:`` and the name of a system user.
     """
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
@@ -70,7 +70,7 @@ class BotOperators:
         return self.find(bot)
 
     def retire(self, who: str, bot: str) -> KnownBot:
-        """Take a bot off the ladder until its author or a new version reactivates it."""
+        """Take a bot off the ladder until its author, a new version or an operator reactivates it."""
         entry = self._entry(who, "retire", bot)
         if not self._store.bot_states.retire(bot, entry.at, entry):
             raise WrongState(f"{bot} is already retired")
@@ -120,7 +120,7 @@ def _reason(text: str) -> str:
 def change_ladder(store: Store, at: datetime, who: str, change: LadderChange) -> None:
     """Change the settings of future matches. ``who`` is as in :class:`BotOperators`.
 
-    Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already uses
+    Raises OperationRefused if the ladder doesn't support these settings, or WrongState if it already has
     them.
     """
     entry = NewAuditEntry(at=at, who=who, what="ladder", detail=_description(change))

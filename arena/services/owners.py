@@ -115,7 +115,7 @@ class Owners:
         return known
 
     def challenge(self, account: int, request: RequestedChallenge) -> KnownChallenge:
-        """Queue unrated matches: one per seat, so that each bot plays one match in each seat.
+        """Queue as many unrated matches as there are seats, so that each bot plays one match in each seat.
 
         Raises BotDisqualified, QuotaReached, UntrustedBotsRefused, or ChallengeRefused if the challenge can't
         be played.

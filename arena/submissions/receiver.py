@@ -70,7 +70,7 @@ class UploadSlots:
         """Reserve a slot for the duration of the context.
 
         For the operator, ``account`` and ``source`` are None. Raises NoRoom if no slot is free, or the
-        account already has one.
+        account already has a slot.
         """
         with self._lock:
             if account is not None and any(account == other.account for other in self._taken):
@@ -281,8 +281,8 @@ class Incoming:
         try:
             return self._store.submissions.add(new, self._quota)
         except DatabaseUnavailable:
-            # If only the response was lost, the submission exists and needs its file. If not, the file is
-            # pruned later.
+            # If only the database's reply was lost, the submission exists and needs its file. Otherwise, the
+            # file is pruned later.
             raise
         except BaseException:
             self._uploads.remove(new.id, new.kind)
@@ -314,7 +314,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 _ID_BYTES: Final = 8
 _MAX_OPEN_SUBMISSIONS: Final = 100
-"""Maximum number of unfinished submissions in all, so that files fit on a disk and waits are short."""
+"""Maximum number of unfinished submissions in all, so that their files fit on a disk and waits are short."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

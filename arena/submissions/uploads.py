@@ -29,7 +29,7 @@ class Damaged(UploadRefused):
 
 
 class SlotLost(UploadRefused):
-    """The file arrived slowly, and another one needed its slot."""
+    """The file arrived slowly, and another file needed its slot."""
 
 
 class NoRoom(UploadRefused):

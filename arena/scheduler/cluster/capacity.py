@@ -1,4 +1,4 @@
-"""The free capacity of each worker: what its last heartbeat reported, minus matches sent since. No I/O."""
+"""The free capacity of each worker: what its last heartbeat reported, minus matches sent later. No I/O."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

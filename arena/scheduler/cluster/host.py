@@ -58,8 +58,8 @@ class _Playing:
 class MatchRunner:
     """Plays matches in this host's slots. Thread-safe.
 
-    ``install`` is the installation's id, a part of sandboxes' names. ``run_dir`` contains the folders of
-    sockets.
+    ``install`` is the installation's id, which is part of each sandbox's name. ``run_dir`` contains folders
+    for sockets.
     """
 
     def __init__(self, runtime: Runtime, install: str, run_dir: Path, slots: SlotPool) -> None:
@@ -345,7 +345,7 @@ def _join_error(error: Exception) -> str:
 async def _accept_matches(
     worker: Worker, options: WorkerOptions, health: SchedulerHealth, say: Callable[[str], None]
 ) -> None:
-    """Accept matches once the scheduler can call this worker, because it fetches results that way."""
+    """Accept matches once the scheduler can call this worker, because that is how it fetches results."""
     while missing := await _unreachable_reason(worker):
         if health.missing != missing:
             _log.warning("worker not accepting matches", scheduler=options.scheduler, error=missing)

@@ -1,4 +1,4 @@
-"""Submissions that are only checked; points after two rounds, of new games."""
+"""Submissions that are only checked; points after two rounds, for new games."""
 
 import sqlalchemy as sa
 from alembic import op

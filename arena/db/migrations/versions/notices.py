@@ -1,4 +1,4 @@
-"""Notifications of authors: subscriptions, notices to deliver, and the ranks that bots hold."""
+"""Notifications for authors: subscriptions, notices to deliver, and the ranks that bots hold."""
 
 import sqlalchemy as sa
 from alembic import op
