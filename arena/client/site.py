@@ -95,7 +95,7 @@ def connection_error(address: str, error: requests.RequestException) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the system's message, which is in the innermost error."""
+    """Return the operating system's message, from the innermost error, or else the error's own text."""
     words = str(error)
     inner: BaseException | None = error
     while inner is not None:
@@ -107,7 +107,7 @@ def _reason(error: BaseException) -> str:
 
 _API: Final = "/api/v1"
 _TIMEOUTS: Final = (10.0, 60.0)
-"""Timeouts in seconds: for connecting, and for each byte of the response."""
+"""Timeouts in seconds: for connecting, and for each wait for more of the response."""
 
 _UPLOAD_TIMEOUTS: Final = (30.0, 180.0)
 """Timeouts for uploads. The first also limits how long sending may stall; the second gives the site time to

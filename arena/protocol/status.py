@@ -29,7 +29,7 @@ class Host:
         name: The host's name.
         strangers: Whether untrusted bots may play there.
         isolates: Whether bots are isolated at all.
-        runtime: The runtime that isolates them.
+        runtime: The runtime that runs them.
         engine: Version of the Docker engine; empty if there is no engine.
         cgroup: Version and driver of the control groups; empty if there are none.
         checked: Time of the check, UTC.

@@ -90,10 +90,10 @@ def restore(
 ) -> None:
     """Restore a backup completely, or leave nothing that could be mistaken for an arena.
 
-    ``place`` must be empty. ``entry`` is for the audit log; ``say`` receives progress messages. Raises
-    OSError. Raises BackupDamaged if the backup is damaged, IntakeError if images are invalid or can't be
-    written, TargetNotEmpty if the data directory is not empty, and StoreError if the database is not empty or
-    can't be used.
+    ``place`` must be empty, except for an unfinished restore. ``entry`` is for the audit log; ``say``
+    receives progress messages. Raises OSError. Raises BackupDamaged if the backup is damaged, IntakeError if
+    images are invalid or can't be written, TargetNotEmpty if the data directory is not empty, and StoreError
+    if the database is not empty or can't be used.
     """
     marker = RestoreMarker(
         backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry
