@@ -1,7 +1,7 @@
 /** The kinds of cards and the deck, according to the rules of the game (docs/rules.md of the arena). */
 
 /**
- * The kinds by name, in the order of the deck's table. The protocol's number of a kind is its position in this
+ * The kinds by name, in the order of the table of cards. The protocol's number for a kind is its position in this
  * list, from 1.
  *
  * @type {readonly string[]}

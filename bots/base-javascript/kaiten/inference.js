@@ -45,7 +45,7 @@ export function knownHands(view) {
  * Return the cards that are neither on a table, nor played in earlier rounds, nor in a known hand.
  *
  * These cards are in hands that this seat has not seen, in the dummy's pile, or undealt. They are listed in the
- * order of the deck's table.
+ * order of the table of cards.
  *
  * @param {View} view
  * @returns {string[]}
@@ -90,7 +90,7 @@ class Pile {
     cards.forEach((card) => this.add(card, -1));
   }
 
-  /** @returns {string[]} In the order of the deck's table. */
+  /** @returns {string[]} In the order of the table of cards. */
   cards() {
     return CARDS.flatMap((card) => Array.from({ length: Math.max(0, this.counts.get(card)) }, () => card));
   }

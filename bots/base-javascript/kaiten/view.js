@@ -26,7 +26,7 @@ export class View {
    * @param {number} seen.seat The deciding seat, from 0. Hands go to the next seat.
    * @param {number} seen.round From 1.
    * @param {number} seen.turn Within the round, from 1.
-   * @param {readonly string[]} seen.hand In the order of the deck's table. It includes the drawn card if this seat
+   * @param {readonly string[]} seen.hand In the order of the table of cards. It includes the drawn card if this seat
    *   controls the dummy.
    * @param {readonly (readonly string[])[]} seen.tables Cards in front of every participant in this round,
    *   in the order in which they were placed.
@@ -61,7 +61,7 @@ export class View {
   }
 
   /**
-   * Return every legal choice once: one card before two, then in the order of the deck's table.
+   * Return every legal choice once: one card before two, then in the order of the table of cards.
    *
    * @returns {Move[]}
    */
