@@ -26,7 +26,7 @@ from tests.soak import SOAK
 from tests.submissions import programs
 from tests.submissions.test_journey import small_image
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture

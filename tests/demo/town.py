@@ -53,7 +53,7 @@ class Author:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=540,
+            timeout=6 * WAIT_SECONDS,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)

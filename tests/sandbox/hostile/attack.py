@@ -19,7 +19,7 @@ FIRST_SLOT: Final = 100
 CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=5_000)
 """Short, but no honest bot comes near its limits."""
 
-QUICK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=2_000)
+QUICK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=5_000)
 """For attacks that use up their time, so that the match ends soon; no honest bot comes near its limits."""
 
 PATIENT: Final = Clock(start_millis=10_000, move_millis=10_000, bank_millis=10_000)

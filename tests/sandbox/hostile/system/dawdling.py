@@ -12,15 +12,16 @@ _SPINNERS: Final = 3
 _SPIN_SECONDS: Final = 0.8
 """CPU time of each process. Together they get 0.4 cores, so that takes 8 s, or longer on a busy host."""
 
-_MIN_SECONDS: Final = 6.0
+_MIN_SECONDS: Final = 7.0
 """gVisor counts the time in which the quota stops a process as CPU time."""
 
 _STOP_SECONDS: Final = 40.0
 """Longer than three decisions at a table of slow bots on a busy host."""
 
-_OVER_SECONDS: Final = 2.35
-"""Beyond the free second, such a decision takes 1.35 s of the bank of 2 s, and two take 2.7 s. Both margins
-are wider than what a busy host may add to the time of a decision, or the referee deduct from it."""
+_OVER_SECONDS: Final = 4.75
+"""Beyond the move time of 1 s, such a decision takes 3.75 s of the bank of 5 s, and two take 7.5 s. The first
+margin is wider than what a busy host adds to the time of a decision, the second than what the referee
+deducts if it had to wait for a processor for more than 2 s, even while the bot was sleeping."""
 
 _PAUSES: Final = 4
 
