@@ -1,5 +1,5 @@
 /* The first process of a bot's container: it starts the bot, reaps dead processes, and ends the
- * container when the bot has ended or its time is over, even if the arena no longer runs.
+ * container when the bot has ended or its time is over, even if the arena is no longer running.
  *
  *     kaiten-init SECONDS WORD...
  *
@@ -8,16 +8,16 @@
  * run, 125 for wrong arguments, 124 if the time is over. The kernel ends every process of a container
  * whose first process has ended.
  *
- * A bot can't stop it. The kernel doesn't deliver signals from inside a pid namespace to its first process
+ * A bot can't stop this process. The kernel delivers no signals from inside a pid namespace to its first process
  * unless that process handles them, not even SIGKILL or SIGSTOP, and this one handles none. It counts the
  * remaining time while it waits, so it needs no signal from a timer. The bot can't access its memory (see
  * main), although both have the same uid. gVisor's kernel delivers every signal: there a bot can end this
  * process, which ends the bot too, or stop it, in which case a timer still ends it.
  *
- * Before the bot starts, this process closes everything that the bot can lock, and leaves the last line to
- * another process: see start_writer().
+ * Before the bot starts, this process closes everything that the bot can lock, and leaves writing the last
+ * line to another process: see start_writer().
  *
- * The bot starts in a Landlock domain in which it can open only a few files of /proc and /sys: see hide().
+ * The bot starts in a Landlock domain in which it can open only a few files in /proc and /sys: see hide().
  * A filter refuses calls that the engine's filter can't refuse: see refuse().
  */
 
@@ -130,7 +130,7 @@ static const char *const FIXED[] = {
     NULL,
 };
 
-/* Files about itself that the bot's first process may read, but not the processes that it starts. */
+/* Files about itself that the bot's first process may read, unlike the processes that it starts. */
 static const char *const OWN[] = {"cgroup", "cmdline", "maps", "mountinfo", "stat", "statm", "status", NULL};
 
 /* A rule refers to an inode, and /proc creates a new inode for a file whose name was dropped from the kernel's
@@ -158,7 +158,7 @@ static int is_hidden(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "proc") || !strcmp(name, "sys");
 }
 
-/* Returns a ruleset under which a process can open only the files FIXED of /proc and /sys, and all files
+/* Returns a ruleset under which a process can open only the files FIXED in /proc and /sys, and all files
  * elsewhere; -1 if the kernel has no Landlock; -2 on failure.
  *
  * Both folders contain counters of the whole machine. Some are in each process's own folder, which no mount
@@ -186,7 +186,8 @@ static int hide(void)
 }
 
 /* Called in the bot's own process, just before it becomes the bot. Without no_new_privs, which the engine
- * sets, the kernel refuses with EPERM; the arena's canary then reports both controls as missing. */
+ * sets, the kernel refuses with EPERM; the arena's canary then reports no-new-privileges and host-counters as
+ * missing. */
 static int enter(int rules)
 {
     int self = open("/proc/self", O_PATH | O_CLOEXEC), failed = 0;
@@ -199,7 +200,7 @@ static int enter(int rules)
  * of the arena's site can change. The engine's filter must allow them, because runc makes one of these calls
  * under it before it starts this program. From then on the bot can't set filters of its own either: no limit
  * counts their memory. Nor can it use Landlock: a rule for a file that containers share, such as this program, is
- * slower to remove while another container has one for it.
+ * slower to remove while another container has a rule for the same file.
  *
  * The numbers are those of native calls: the engine's filter allows no others. If no filter can be set, the
  * arena's canary reports that the calls are allowed. */
@@ -225,8 +226,9 @@ static void refuse(void)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-/* Gives the bot's sleeps no slack, within which the kernel would end them at another bot's timer on the same core,
- * and no huge pages, since all containers share the one that contains zeros. The filter makes both final. */
+/* Gives the bot's sleeps no slack: with slack, the kernel could end them at another bot's timer on the same core.
+ * Disables huge pages, since all containers share the one that contains zeros. The filter makes both settings
+ * final. */
 static void be_exact(void)
 {
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
@@ -266,8 +268,8 @@ static void become(char *const words[], int rules)
 }
 
 /* Containers share the host's user and time namespaces, whose inodes the kernel creates when a process looks at
- * them and drops when none does any more. A new one has a new time, so a bot could see whether another container
- * holds it. This process holds both until it ends. */
+ * them and drops when none does any more. A new inode has a new time, so a bot could see whether another
+ * container holds the inode. This process holds both inodes until it ends. */
 static void hold_namespaces(void)
 {
     open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
@@ -281,7 +283,7 @@ static void await(const sigset_t *signals)
 }
 
 /* Starts a process that keeps stdin, stdout and stderr open in place of the first process, and writes the last
- * line to stderr when it gets the signal. Returns its number, or -1 on failure.
+ * line to stderr when it gets the signal. Returns its process id, or -1 on failure.
  *
  * A bot can hold the lock of its stderr's pipe as long as it lives. Whoever writes to the pipe, opens it or is
  * the last to close it then waits for the lock, and not even SIGKILL ends the wait. A process closes its files
@@ -301,7 +303,7 @@ static pid_t start_writer(const char *seconds, const sigset_t *order)
 
 enum { WRITING_MS = 3000 };
 
-/* Doesn't wait longer: the bot may have stopped the writer, and processes that have left the bot's group may
+/* Waits at most WRITING_MS: the bot may have stopped the writer, and processes that have left the bot's group may
  * hold the lock. An honest bot's line takes longer only if the host is very busy, and is then missing. */
 static void write_last_line(pid_t writer)
 {
@@ -404,7 +406,7 @@ int main(int count, char *words[])
     int code = watch(bot, seconds, &death);
     if (code >= 0)
         return code;
-    kill(-bot, SIGKILL); /* first of all, and so that it no longer competes with the writer */
+    kill(-bot, SIGKILL); /* before the line, so that the bot no longer competes with the writer */
     write_last_line(writer);
     return OVER;
 }
