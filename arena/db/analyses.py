@@ -34,7 +34,7 @@ _MAX_COSTLY_DECISIONS: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostlyDecision:
-    """A bot's decision that cost it much of its chance of winning, according to the game's analysis."""
+    """A decision that cost a bot much of its chance of winning, according to the game's analysis."""
 
     game: str  # id
     number: int  # of the game

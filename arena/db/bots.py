@@ -1,4 +1,4 @@
-"""Bots and their versions: queries, and new versions. State changes are in :mod:`arena.db.bot_states`."""
+"""Finds bots and their versions, and adds versions. State changes are in :mod:`arena.db.bot_states`."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ from arena.db.schema import (
 from arena.protocol.states import MatchState
 
 MAX_OPEN: Final = 3
-"""Maximum number of open challenges of one account."""
+"""Maximum number of open challenges per account."""
 
 TIME: Final = timedelta(minutes=3)
 """Playing time per day that an account gets for each challenge in its daily quota.

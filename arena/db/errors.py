@@ -12,7 +12,7 @@ class BotDisqualified(StoreError):
 
 
 class BotTaken(StoreError):
-    """A bot with that name belongs to another author."""
+    """A bot's name is reserved, belongs to another author, or is too similar to another name."""
 
 
 class CredentialsChanged(StoreError):
@@ -68,7 +68,7 @@ class LastOperator(StoreError):
 
 
 class NameTaken(StoreError):
-    """Another account has that name."""
+    """An account's name is taken, or too similar to one that is."""
 
 
 class NoSuchBot(StoreError):
@@ -104,7 +104,7 @@ class TooManyTokens(StoreError):
 
 
 class VersionGone(StoreError):
-    """The version's image was removed to free space, so it can't play again."""
+    """The version's image was removed to free space, so the version can't play."""
 
 
 class WrongState(StoreError):

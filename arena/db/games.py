@@ -125,7 +125,7 @@ class GamePage:
     players: int
     variants: tuple[str, ...]
     ended: datetime
-    counts: bool  # whether it is rated; False if one of its bots is disqualified
+    counts: bool  # whether it counts for ratings; False if one of its bots is disqualified
     seats: tuple[GameSeat, ...]  # in seat order
     replay: str  # the public replay (`sushigo-replay/1`) as JSON text; empty once it has been removed
 

@@ -91,7 +91,7 @@ class PersonGames(Repository):
     """People's games."""
 
     def add(self, new: NewPersonGame) -> None:
-        """Add a game, and end the visitor's open one. Raises QuotaReached if too many games are waiting."""
+        """Add a game, and end the visitor's open game. Raises QuotaReached if too many games are waiting."""
         with self._transactions.write() as connection:
             waiting = count(connection, PersonGameRow, _IS_WAITING, PersonGameRow.visitor != new.visitor)
             if waiting >= MAX_WAITING:

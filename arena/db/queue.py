@@ -1,4 +1,4 @@
-"""The queue of matches, and the quarantine of those that failed too often.
+"""The queue of matches, and the quarantine for matches that failed too often.
 
 The database is the only queue: a match has a row before it is played.
 """
@@ -141,8 +141,8 @@ class MatchQueue(Repository):
     def release(self, match: str, entry: NewAuditEntry) -> None:
         """Requeue a quarantined match, with its failure counts reset.
 
-        Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, if it
-        is a qualification match, or if the games of its challenge are published.
+        Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if the match is not quarantined
+        or is a qualification match, or if the games of its challenge are published.
         """
         with self._transactions.write() as connection:
             _release(connection, match)
@@ -196,7 +196,7 @@ def next_of(
     house_only: bool = False,  # skip matches with third-party bots
     without: Collection[str] = (),  # ids of matches to skip
 ) -> str | None:
-    """Lock the next match and return its id, or None. Matches that others have locked are skipped.
+    """Lock the next match that no other transaction has locked; return its id, or None.
 
     Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is
     ordered by number. Matches of a challenge run one after another.

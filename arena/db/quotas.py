@@ -47,7 +47,7 @@ class NewSubmission:
     id: str
     bot: str
     author: str
-    account: int | None  # of the author; None if an operator submits for them
+    account: int | None  # of the author; None if an operator submits for the author
     kind: UploadKind
     note: str  # by the author
     size: int  # bytes; 0 if still unknown

@@ -626,7 +626,7 @@ class NoticeRow(Base):
 
 
 class HeldRankRow(Base):
-    """The overall rank of a bot, recorded to notify its owner when it is overtaken.
+    """The overall rank of a bot, recorded to notify the owner when the bot is overtaken.
 
     The bot last lost a rank, ``lost``, at ``lost_at`` to the bot named ``lost_to``.
     """

@@ -97,11 +97,11 @@ Key = tuple[int, Card, int]
 class Count(NamedTuple):
     """The counts of one kind of card."""
 
-    seen: int = 0  # decisions with at least one in the hand
-    taken: int = 0  # decisions that placed at least one
+    seen: int = 0  # decisions with at least one such card in the hand
+    taken: int = 0  # decisions that placed at least one such card
     cards: int = 0  # cards placed; more than `taken` if chopsticks took two of a kind
-    won_taken: int = 0  # wins of the seats that took it, added once per decision, in units of 1 / `WIN`
-    won_passed: int = 0  # the same for decisions that passed it
+    won_taken: int = 0  # wins of the seats that took the card, added once per decision, in units of 1 / `WIN`
+    won_passed: int = 0  # the same for decisions that passed the card
     points: int = 0  # points of the cards taken, in units of 1 / `POINT`
     taken_squares: int = 0  # for each seat in each game, how often it took the card, squared; summed
     passed_squares: int = 0  # the same for how often it passed the card

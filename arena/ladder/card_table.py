@@ -86,14 +86,14 @@ class CardFigures:
     Attributes:
         turn: Turn of the round, from 1; None for all turns.
         seen: Decisions with the card in the hand.
-        taken: Decisions that took it.
+        taken: Decisions that took the card.
         copies: Number of copies taken; with chopsticks, a decision may take two.
-        take_rate: ``taken`` divided by ``seen``; None if it was never seen.
-        won_taken: Share of games won after taking it; None if it was never taken.
-        won_passed: Share of games won after passing it; None if it was never passed.
+        take_rate: ``taken`` divided by ``seen``; None if the card was never seen.
+        won_taken: Share of games won after taking the card; None if it was never taken.
+        won_passed: Share of games won after passing the card; None if it was never passed.
         difference: ``won_taken`` minus ``won_passed``; None if one is missing.
-        mean_points: Mean points per copy; None if it was never taken, and for chopsticks.
-        few: Whether bots took it, or passed it, too rarely for reliable shares of games won.
+        mean_points: Mean points per copy; None for chopsticks, or if the card was never taken.
+        few: Whether bots took or passed the card too rarely for reliable shares of games won.
     """
 
     turn: int | None
@@ -116,7 +116,7 @@ class CardLine:
         card: Name of the card, as in replays.
         total: Figures over all turns.
         mean_turn_seen: Mean turn of the decisions with the card in the hand; None if it was never seen.
-        mean_turn_taken: Mean turn of the decisions that took it; None if it was never taken.
+        mean_turn_taken: Mean turn of the decisions that took the card; None if it was never taken.
         turns: Figures of each turn in which bots decide, in order.
     """
 

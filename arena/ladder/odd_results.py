@@ -41,7 +41,7 @@ class OddPair(Generic[Name]):
 
     ahead: Name  # the one that finished ahead more often than expected
     behind: Name
-    games: int  # number of games that both played
+    games: int  # number of games with both
     observed: float  # share of games in which `ahead` finished ahead; ties count half
     expected: float  # the share that the ratings predict
     errors: float  # difference between the two shares, in standard errors

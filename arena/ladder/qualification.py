@@ -191,7 +191,7 @@ class QualificationStanding:
 def standing(played: Sequence[Played]) -> QualificationStanding:
     """Return a bot's standing after its games, which are given in the order played.
 
-    A bot fails if it doesn't connect, disconnects, breaks the rules or the protocol, or is late more than
+    A bot fails if it never connects, disconnects, breaks the rules or the protocol, or is late more than
     ``MAX_TIMEOUTS`` times across all games.
 
     If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to

@@ -54,14 +54,14 @@ class Entry:
 
     rating: Rating  # as published
     skill: Rating  # the skill from all games; rank intervals are computed from it
-    sound: Rating  # the skill from games in which it had no fault
+    sound: Rating  # the skill from games in which the version had no fault
     games: int = 0  # rated games
-    wins: int = 0  # games in which it was first or tied for first
+    wins: int = 0  # games in which the version was first or tied for first
     place_sum: int = 0
-    faulty: int = 0  # games in which it had a fault
-    last_played: datetime | None = None  # end of its last rated game, UTC
+    faulty: int = 0  # games in which the version had a fault
+    last_played: datetime | None = None  # end of the version's last rated game, UTC
     times: Times = ()  # median decision time of each game
-    closings: Closings = ()  # ratings at the end of the latest days on which it played
+    closings: Closings = ()  # ratings at the end of the latest days on which the version played
 
 
 def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> dict[Key, Entry]:
@@ -90,7 +90,7 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
 def _next_version_entry(old: Entry) -> Entry:
     """Return the entry of a bot's next version.
 
-    Its means are those from all games: if games with faults didn't count, a bot could cause faults in games
+    The means are those from all games: if games with faults didn't count, a bot could cause faults in games
     that it is losing. The points that faults may have cost increase the deviations, so that a repaired bot
     rises quickly.
     """

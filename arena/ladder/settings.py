@@ -29,7 +29,7 @@ class LadderSettings:
 
     paused: bool  # if True, no matches are drawn; queued ones are still played, and bots can still qualify
     players: tuple[int, ...]  # numbers of players per table, ascending
-    deals: int  # deals per match, 1 to 24; always 1 if one of its bots has no rated games yet
+    deals: int  # deals per match, 1 to 24; always 1 if one of the match's bots has no rated games yet
     clock: Clock = field(default_factory=Clock)  # of every match that the arena draws, rated or not
     limits: Limits = field(default_factory=Limits)  # of the same matches; lower on a host with few cores
 

@@ -50,7 +50,7 @@ class ArenaError(Exception):
 class Coordinator:
     """Claims matches, hands them to workers and stores their results.
 
-    While the database is unavailable, it claims no matches and keeps finished results in memory.
+    While the database is unavailable, a coordinator claims no matches and keeps finished results in memory.
 
     Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
     coordinators. ``now`` returns the time in UTC. ``program_changed`` returns whether the program's files

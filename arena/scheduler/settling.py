@@ -98,9 +98,9 @@ class ConsecutiveVoids:
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop so that it can be repaired, given the number of workers.
 
-        The arena continues if one author had a bot in every one of the matches, because matches with images
-        that the host can't start are soon quarantined. It also continues if all matches failed on one of
-        several workers, because the others retry them.
+        The arena continues if one author had a bot in all of these matches, because matches with images that
+        the host can't start are soon quarantined. It also continues if all matches failed on one of several
+        workers, because the other workers retry them.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self._count >= MAX_CONSECUTIVE_VOIDS and not (self._common_authors or one_of_several)

@@ -102,7 +102,7 @@ _RECOVERED: Final = 0.08
 reached ``_RECOVERED``, or a minute has passed in which no seats were in use."""
 
 _GROWTH_MARGIN: Final = 0.8
-"""The number of seats grows only if this fraction of the measured share is enough, so that it stays
+"""The number of seats grows only if this fraction of the measured share is enough, so that the number stays
 stable."""
 
 MAX_WAIT_SECONDS: Final = 60.0

@@ -28,8 +28,8 @@ class _Worker:
     unchecked: int = 0
     backoff_until: float = 0.0  # end of the backoff after the worker failed to run bots
     # None unless the worker is on probation after a void match. Until this time, it gets no matches that
-    # other workers could play, and afterwards one match at a time. Otherwise one worker could get a match
-    # quarantined.
+    # other workers could play, and afterwards one match at a time. Without probation, one worker could get a
+    # match quarantined.
     probation_until: float | None = None
 
     def busy(self, session: str) -> int:
@@ -112,7 +112,7 @@ class ClusterCapacity:
         self._change(run, backoff_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
-        """Until this time, send a worker no matches that others could play; then, one match at a time."""
+        """Until this time, send a worker no matches that other workers could play; then, one at a time."""
         self._change(run, probation_until=until)
 
     def trust(self, run: str) -> None:

@@ -203,7 +203,7 @@ class MatchRunnerPlugin(WorkerPlugin):
         self.runner = runner
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:  # noqa: ANN401, ARG002 - dask's signature
-        """Abort a match whose coordinator has left or cancelled it."""
+        """Abort a match if its coordinator has left, or has cancelled it."""
         if finish in {"cancelled", "released", "forgotten"}:
             self.runner.stop(str(key))
 

@@ -26,7 +26,7 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
     runtime: RuntimeName
     report: bytes  # an `arena.protocol.controls.HostReport` as JSON
     accepted: tuple[str, ...] = ()  # missing controls that the operator accepts
-    version: str = ""  # version of the worker's arena; empty if it is too old to report one
+    version: str = ""  # the worker's version of the arena; empty if that is too old to report it
     format: int = 0  # `arena.protocol.match.FORMAT`; 0 if not reported
 
 

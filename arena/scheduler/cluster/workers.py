@@ -81,7 +81,7 @@ _BACKOFF_SECONDS: Final = 4.0
 """Backoff after a worker fails, during which its reported state is not trusted."""
 
 _PROBATION_SECONDS: Final = 60.0
-"""Seconds after a void match during which a worker gets no matches that others could play."""
+"""Seconds after a void match during which a worker gets no matches that other workers could play."""
 
 Connect = Callable[[str, OnProgress], Link]
 """Opens a connection for a session; raises SchedulerUnreachable if it can't."""
@@ -170,7 +170,7 @@ class ClusterWorkers:
         self._stopped.set()
 
     def poll(self) -> None:
-        """Update the workers and fail the matches of those that left; call this at intervals."""
+        """Update the workers and fail the matches on workers that have left; call this at intervals."""
         if self._stopped.is_set():
             self._fail_matches_not_on((), lambda _: LauncherStopped("the arena is stopping"))
             return
