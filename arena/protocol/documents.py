@@ -355,11 +355,11 @@ class Figures:
 
     Attributes:
         place: Place, from 1. Bots that the stand-in took over come last.
-        decisions: Decisions requested from it, before any take-over.
+        decisions: Number of decisions requested from it, before any take-over.
         median_millis: Median time from request to answer; None if no answer came in time.
         slowest_millis: Time of the slowest answer; None if no answer came in time.
-        late: Decisions that came too late.
-        notes: Decisions with a note.
+        late: Number of decisions that came too late.
+        notes: Number of decisions with a note.
         stderr_bytes: Size of the stored part of its stderr, in bytes.
     """
 
@@ -481,7 +481,7 @@ class Row:
         score: μ - 3σ.
         provisional: Whether the rating is still too uncertain to mean much.
         change: Change in the score over the last seven days; None if this version had not played before then.
-        games: Rated games of this version in this list.
+        games: Number of rated games of this version in this list.
         win_share: Share of its games in which it was first or tied for first; None without games.
         mean_place: Mean place (1 is best); None without games.
         fault_share: Share of its games with a fault; None without games.

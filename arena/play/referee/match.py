@@ -234,7 +234,7 @@ class RefereedMatch:
         if not self._lost:
             return len(self._active) < self._games_at_once
         # After losing a bot, a match only finishes the games that have begun. But a bot that leaves must lose
-        # one whole game: otherwise it could quit at no cost after a game, or in one that is lost anyway.
+        # one whole game: otherwise it could quit at no cost between games, or in a game that it is losing.
         penalized = {
             bot
             for table in self._tables

@@ -367,7 +367,7 @@ _RECLAIM_SECONDS: Final = 1.0
 
 
 def reclaim_cache(location: CgroupLocation) -> None:
-    """Free the memory in which the kernel caches data for all bots, if bots that have ended left a lot of it.
+    """Make the kernel free cached data, if bots that have ended left a lot of it behind.
 
     For example, after a bot has ended, the kernel still caches the directory entries that the bot looked up.
     If the group were full, the next bot to need memory would have to free some while its own clock is
