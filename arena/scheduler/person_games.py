@@ -93,17 +93,7 @@ class PersonTables:
             return
         if not number % _POLLS_PER_PRESENCE_CHECK:
             self._games.end_abandoned(self._now - timedelta(seconds=SILENCE_SECONDS), self._now)
-        playing = self._games.playing()
-        with self._lock:
-            seated, failed = dict(self._seated), dict(self._failed)
-        for id_, trouble in failed.items():
-            self._games.fail(id_, trouble, self._now)
-            del self._failed[id_]
-        for id_, person in seated.items():
-            if id_ not in playing:
-                person.leave()
-            elif (choice := playing[id_]) is not None:
-                person.choose(choice)
+        self._forward()
         while not self._has_tables and (game := self._games.begin()) is not None:
             self._games.fail(game.id, _NO_TABLES, self._now)
         while self._free_tables and (game := self._games.begin()) is not None:
@@ -111,6 +101,23 @@ class PersonTables:
                 table = self._free_tables.pop()
                 person = self._seated[game.id] = _SeatedPerson(partial(self._games.ask, game.id))
             self._executor.submit(self._play, game, table, person)
+
+    def _forward(self) -> None:
+        """Forward choices, and end the games that failed or whose people have left. Raises StoreError."""
+        playing = self._games.playing()
+        with self._lock:
+            seated, failed = dict(self._seated), dict(self._failed)
+        for id_, trouble in failed.items():
+            self._games.fail(id_, trouble, self._now)
+            del self._failed[id_]
+        for id_ in playing.keys() - seated.keys() - failed.keys():
+            # The game was marked as playing, but the database's response was lost.
+            self._games.fail(id_, _FAILED, self._now)
+        for id_, person in seated.items():
+            if id_ not in playing:
+                person.leave()
+            elif (choice := playing[id_]) is not None:
+                person.choose(choice)
 
     def close(self) -> None:
         """End the games in progress."""

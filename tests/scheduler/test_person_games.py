@@ -310,6 +310,28 @@ def test_a_game_that_can_not_be_stored_fails(
     assert (game.state, game.trouble) == (PersonGameState.FAILED, "the arena failed")
 
 
+def test_a_lost_response_of_the_database_leaves_no_game_in_progress(
+    store: Store, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A game that was marked as playing, unknown to the coordinator, fails, and the next one is played."""
+    begin = store.person_games.begin
+    lost: list[str] = []
+
+    def begin_without_response() -> PersonGame | None:
+        game = begin()
+        if game is not None and not lost:
+            lost.append(game.id)
+            raise DatabaseUnavailable("the connection was closed")
+        return game
+
+    monkeypatch.setattr(store.person_games, "begin", begin_without_response)
+    asked_for(store, "lost", Rules(players=2), "greedy")
+    asked_for(store, "next", Rules(players=2), "greedy", visitor="other")
+    with host(store, run_dir):
+        assert until(store, "lost", lambda game: game.ended is not None).trouble == "the arena failed"
+        assert play(store, "next", first).state is PersonGameState.OVER
+
+
 def test_a_stop_says_so_even_if_it_aborts_the_match_first(store: Store, run_dir: Path) -> None:
     """The game gives the stop as the reason, even though the launcher stops before the tables close."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
