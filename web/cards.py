@@ -259,8 +259,8 @@ def cards_api(repository: CardRepository) -> APIRouter:
     def cards(players: Players = None) -> CardTable:
         """Return statistics on the cards that bots take: how often, when, and how the games end.
 
-        They cover games with one number of players, or all games. Shares and rates range from 0 to 1;
-        intervals are 95% confidence intervals.
+        The statistics cover games with one number of players, or all games. Shares and rates range from 0 to
+        1; intervals are 95% confidence intervals.
         """
         return read_cards(repository, players)
 

@@ -35,7 +35,7 @@ _REFUSED: Final = problems(
     {
         403: "The bot belongs to another account, or the token lacks the scope.",
         409: "The bot was disqualified.",
-        429: "A quota is used up.",
+        429: "A quota has been reached.",
         503: "The arena isn't running submitted bots, or its database is not responding.",
     }
 )
@@ -114,7 +114,7 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
 
     @router.get("/challenges/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
     def replay(caller: Reader, id_: ChallengeId, game: GameId) -> Response:
-        """Return the replay of a game of a challenge."""
+        """Return the replay of one of a challenge's games."""
         for played in _own_challenge(challenges, caller, id_).games:
             if played.game == game:
                 return Response(played.replay, media_type="application/json")

@@ -50,7 +50,7 @@ COLUMNS: Final = (
         "int32",
         "Final points, number of puddings, and the points for them.",
     ),
-    ("seats[].place", "int32", "Place, from 1. Seats that the stand-in took over rank below the rest."),
+    ("seats[].place", "int32", "Place, from 1. Seats that the stand-in took over come last."),
     ("seats[].faults", "int32", "Number of faults."),
     ("seats[].taken_over", "bool", "Whether the stand-in played the seat to the end."),
     ("rounds", "struct[]", "The three rounds."),

@@ -43,12 +43,12 @@ from arena.scheduler.workers import Workers, local_workers
 from arena.submissions.pipeline import Pipeline, steps_of
 
 _LOCK_HELD: Final = (
-    "another coordinator is using this database: stop that coordinator first, or add this host to it as a "
-    "worker. If its host is down, try again in 30 seconds"
+    "another coordinator is using this database: stop that coordinator first, or add this host to its "
+    "cluster. If its host is down, try again in 30 seconds"
 )
 _LOCK_LOST: Final = (
     "this host could not reach the database, and another coordinator took over, so this one has stopped: "
-    "stop that coordinator before you restart this one, or add this host to it as a worker"
+    "stop that coordinator before you restart this one, or add this host to its cluster"
 )
 
 
@@ -142,7 +142,7 @@ class Arena:
     store: Store
     runtime: Runtime
     ladder: Ladder
-    slots: SlotPool | None  # the slots of this host; None if the workers of a cluster play instead
+    slots: SlotPool | None  # the slots of this host; None if a cluster's workers play instead
     swept: int  # number of leftover sandboxes from an earlier run that were removed
     requeued: int  # number of unfinished matches from an earlier run that were requeued
     _settings: Settings

@@ -45,7 +45,7 @@ Say = Callable[[str], None]
 
 @contextmanager
 def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Settings]]:
-    """Yield a temporary arena and its settings, after removing the remains of killed ones.
+    """Yield a temporary arena and its settings, after removing the remains of killed checks.
 
     The arena shares nothing with other arenas on this machine. ``say`` receives messages about removals and
     failed removals. Raises RuntimeFailure, or CannotStart if a folder can't be created or the machine is too
@@ -122,7 +122,7 @@ def _remove(settings: Settings, folder: Path) -> None:
 
 
 class QualifyingPlayer(Protocol):
-    """Plays matches, such as :class:`arena.scheduler.coordinator.Coordinator`."""
+    """The parts of :class:`arena.scheduler.coordinator.Coordinator` that a check uses."""
 
     stopped: bool
 
@@ -147,7 +147,7 @@ class LocalFollowing:
         self._stalled_since: float | None = None
         self.document: dict[str, Any] = {}  # the submission's document with its games; empty at first
         self.over = False  # whether the submission has ended
-        self.source: str | None = None  # id of its image; None until it has one
+        self.source: str | None = None  # id of the submission's image; None until it exists
 
     def await_game(self, player: QualifyingPlayer) -> bool:
         """Return True once a game is queued, or False once a game is running or the submission has ended.

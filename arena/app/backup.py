@@ -39,7 +39,7 @@ def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) 
 
 
 def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str], None]) -> BackupManifest:
-    """Restore a backup into the data directory and database of the settings. Both must be empty.
+    """Restore a backup into the data directory and database that the settings specify. Both must be empty.
 
     ``who`` is the operator, for the audit log; ``say`` receives progress messages. Raises IntakeError,
     OSError or StoreError. Raises BackupError if the backup is damaged, newer than this program or too old, or

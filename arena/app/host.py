@@ -75,7 +75,7 @@ def tables_for_people(settings: Settings) -> int:
 
 
 def bots_of_host(settings: Settings) -> int:
-    """Return the maximum number of bots on this host: those of the ladder and those playing people."""
+    """Return the maximum number of bots on this host, including those playing against people."""
     return slots_of_host().size + _BOTS_PER_PERSON * tables_for_people(settings)
 
 
@@ -87,7 +87,7 @@ def limits_of_this_host() -> Limits:
 def limits_of_bots(settings: Settings) -> Limits:
     """Return a bot's limits in an arena: this host's limits or, in a cluster, the defaults.
 
-    In a cluster, each worker lowers them to the share of one of its slots.
+    In a cluster, each worker lowers them to one slot's share.
     """
     return limits_of_this_host() if settings.executor is None else Limits()
 

@@ -133,7 +133,7 @@ def prepare(arena: Arena, say: Callable[[str], None]) -> None:
 
 
 _PR_SET_PDEATHSIG: Final = 1
-_prctl: Final = ctypes.CDLL(None).prctl  # found before a fork, at which a thread may hold the loader's lock
+_prctl: Final = ctypes.CDLL(None).prctl  # found before a fork, when another thread may hold the loader's lock
 _START_TIMEOUT_SECONDS: Final = 60
 _STOP_TIMEOUT_SECONDS: Final = 8
 

@@ -239,7 +239,7 @@ def add_bot(
     ],
     author: Annotated[str, typer.Option(help="Name of the bot's author.")],
 ) -> None:
-    """Add another author's bot to the ladder, even while the arena is running."""
+    """Add a bot to the ladder on behalf of its author, even while the arena is running."""
     from arena.app.intake import open_submissions
     from arena.platform.settings import read_settings
     from arena.sandbox.runtime import LaunchRefused

@@ -45,7 +45,7 @@ def compare(  # noqa: PLR0913 - one argument per option
         list[str] | None,
         typer.Option(
             "--bot",
-            help="A bot in any language, as a quoted command. It comes before the bots given as arguments.",
+            help="A bot in any language, as a quoted command. It precedes bots given as arguments.",
             metavar="COMMAND",
         ),
     ] = None,
@@ -57,7 +57,9 @@ def compare(  # noqa: PLR0913 - one argument per option
     ] = "2",
     field: Annotated[
         str,
-        typer.Option(help="Opponents, separated by commas. Default: the two bots play each other."),
+        typer.Option(
+            help="Opponents for both bots, separated by commas. Default: the two bots play each other."
+        ),
     ] = "",
     effect: Annotated[
         float,

@@ -63,7 +63,7 @@ def at_version(bot: str, version: int | None) -> str:
 
 
 def read_secret(what: str, *, confirm: bool = False) -> str:
-    """Read a secret from the terminal, twice with ``confirm``, or else the first line of standard input.
+    """Read a secret from a terminal, twice with ``confirm``. If stdin isn't a terminal, read its first line.
 
     On Ctrl-C, or if the line is not UTF-8, exit.
     """

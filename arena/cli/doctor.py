@@ -23,8 +23,8 @@ _GIB = 1024**3
 def doctor(*, as_json: Json = False) -> None:
     """Test which sandbox controls this machine enforces, with or without a running arena.
 
-    Exit codes: 0 each control passes, or its failure is accepted; 1 at least one control fails; 2 the tests
-    can't run.
+    Exit codes: 0 each control passes, or its failure is accepted; 1 at least one failure is not accepted; 2
+    the tests can't run.
     """
     from arena.app.folders import CannotStart
     from arena.app.host import examine_host
@@ -64,7 +64,7 @@ def _machine(settings: "Settings") -> dict[str, Any]:
 def _as_data(report: HostReport, settings: "Settings") -> dict[str, Any]:
     document = msgspec.to_builtins(report)
     return {
-        "name": document.pop("host"),  # the API's name for it
+        "name": document.pop("host"),  # as in the API
         **document,
         **_machine(settings),
         "accepted": sorted(settings.accept_missing),

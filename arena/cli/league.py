@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 def league(  # noqa: PLR0913 - one argument per option
     folder: Annotated[
-        Path, typer.Argument(help="Folder with the league's bots: source files, or folders with a bot.")
+        Path, typer.Argument(help="Folder that contains the league's bots: source files or subfolders.")
     ],
     *,
     house: Annotated[str, typer.Option(help="House bots to add, separated by commas.")] = "",

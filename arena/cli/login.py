@@ -117,7 +117,7 @@ def _revoke(known: Login) -> None:
             if account.token is not None:
                 site.delete(f"/account/tokens/{account.token.id}")
     except SiteProblem:
-        say(f"{known.site} no longer accepts the token")
+        say(f"{known.site} refused to revoke the token; if it still works, revoke it at {known.site}/account")
     except SiteError as error:
         say(visible(str(error)))
         say(f"token not revoked: if it still works, revoke it at {known.site}/account")

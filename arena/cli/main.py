@@ -168,7 +168,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Escape characters that the locale's encoding lacks, as Python does on stderr.
         sys.stdout.reconfigure(errors="backslashreplace")
-    # Garbage collections during imports and at exit would take a third of the time of a short command.
+    # Garbage collections during imports and at exit would take a third of a short command's time.
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)
     try:

@@ -49,7 +49,7 @@ PassBothWays = Annotated[
 Dummy = Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")]
 MoreCommands = Annotated[
     list[str] | None,
-    typer.Option("--bot", help="Another bot in any language, as a quoted command.", metavar="COMMAND"),
+    typer.Option("--bot", help="An additional bot in any language, as a quoted command.", metavar="COMMAND"),
 ]
 OneCommand = Annotated[
     str | None,
@@ -71,7 +71,7 @@ def play(  # noqa: PLR0913 - one argument per option
     games: Annotated[int, typer.Option("--games", "-n", min=1, help="Number of games.")] = 100,
     processes: Annotated[
         bool,
-        typer.Option("--processes", help="Run Python bots as separate processes too, as the ladder does."),
+        typer.Option("--processes", help="Also run Python bots as separate processes, as the ladder does."),
     ] = False,
     seed: Seed = None,
     out: Annotated[
@@ -84,8 +84,8 @@ def play(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Play games between bots on this machine, and print a table.
 
-    Every deal is played once in each rotation of the seats, with the ladder's clock. Nothing is isolated:
-    play only bots that you trust.
+    Every deal is played once in each rotation of the seats, with the ladder's clock. Nothing is isolated: run
+    only bots that you trust.
 
     Example: arena play mybot.py greedy expected --games 300
     """
@@ -137,7 +137,7 @@ def player_of(
     at_once = min(cores(), games)
     if not processes and all(bot.in_process for bot in bots):
         return PythonPlayer(bots=bots, with_replays=with_replays, processes=at_once)
-    # Only some bots need these, and they are slow to import.
+    # Slow to import, and needed only for programs.
     from arena.home.processes import ProgramPlayer
     from arena.platform.logs import configure_logs
     from arena.platform.settings import LogFormat, LogLevel
@@ -171,7 +171,7 @@ class Report:
         self.results: list[HomeResult] = []  # in order
         self.mistakes: list[dict[str, object]] = []
         self.faults = 0  # number of mistakes
-        self.too_slow = False  # whether to stop because a bot with a timeout was taken over
+        self.too_slow = False  # whether to stop because a bot was taken over after a timeout
 
     def add(self, result: HomeResult) -> None:
         """Add a game to the table, and report its mistakes."""
@@ -220,7 +220,7 @@ class Report:
         )
 
     def print(self, seed: int, rules: Rules, *, as_json: bool, table: bool) -> None:
-        """Print a summary of the games so far; with ``table``, also their table on stdout."""
+        """Print a summary of the games so far; with ``table``, also print a table on stdout."""
         found = tallies(self._names, self.results)
         if as_json:
             rest = {
@@ -275,12 +275,12 @@ def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path |
 
 
 def puzzle_command(file: Path, bot: HomeBot) -> str:
-    """Return the command that puts a saved position to a bot."""
+    """Return the command that asks a bot for its move in a saved position."""
     return f"arena puzzle {quote(str(file))} {bot.word}"
 
 
 def puzzle(
-    file: Annotated[str, typer.Argument(help="A position that `arena play` saved.")],
+    file: Annotated[str, typer.Argument(help="A position saved by `arena play` or `arena rerun`.")],
     bot: Annotated[str | None, typer.Argument(help="A file, a folder or a house bot.", metavar="BOT")] = None,
     *,
     command: OneCommand = None,
@@ -288,8 +288,8 @@ def puzzle(
 ) -> None:
     """Ask a bot for its move in one position.
 
-    The bot first gets the game's earlier decisions. The exit code is 1 if the bot fails, or if its move
-    is late or illegal.
+    The bot is first asked for its earlier decisions in the game. The exit code is 1 if the bot fails, or if
+    its move is late or illegal.
 
     Example: arena puzzle ~/.cache/kaiten/puzzles/mybot-1a2b3c4d.json mybot.py
     """

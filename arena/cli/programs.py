@@ -81,7 +81,7 @@ def bridge(
 ) -> None:
     """Run a program as a bot, with the protocol's messages as lines of JSON on its stdin and stdout.
 
-    The arena starts it like any bot, with the referee's address in ARENA_REFEREE.
+    The arena starts the bridge like any bot, with the referee's address in ARENA_REFEREE.
 
     Example: arena play greedy --bot 'arena bridge -- ./mybot'
     """
@@ -117,7 +117,7 @@ def conformance(
     except OSError as error:
         fail(f"can't run the program: {error}", EXIT_USAGE)
     except KeyboardInterrupt:
-        say(f"stopped after {len(replies)} decisions")
+        say(f"stopped; decisions so far: {len(replies)}")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     found = list(findings(replies, end))
     if as_json:
@@ -164,7 +164,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     """Listen for one program, referee games with it, and print the conversation.
 
     Start the program yourself with the printed ARENA_REFEREE. There is no time limit. The exit code is 1 if
-    the program disconnected or had a fault.
+    the program disconnected or committed a fault.
 
     Example: arena referee greedy expected --listen unix:/tmp/seat0
     """
@@ -208,7 +208,7 @@ def _table(
         rules = Rules(players=len(bots) + 1, **variants)
         files = [bot.file for bot in bots if bot.in_process and bot.file is not None]
         if len(files) < len(bots):
-            fail("only Python bots can play the other seats")
+            fail("only Python bots can take the other seats")
         if seat >= rules.players:
             fail(f"this table has no seat {seat}: choose --seat 0 to {rules.players - 1}")
         with redirect_stdout(sys.stderr):  # as in games
@@ -237,7 +237,7 @@ class _Transcript:
         if isinstance(message, Hello):
             echo(
                 f"hello from {message.sdk or 'a program without a name'}, "
-                f"{message.games_at_once} games at a time"
+                f"games at a time: {message.games_at_once}"
             )
         elif isinstance(message, Lost):
             self.faults += 1

@@ -58,8 +58,8 @@ def simulate(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Play games in this process, without a sandbox, between bots that you trust.
 
-    Use it for bulk data: every bot keeps its seat, and the first fault stops the command. To try out a bot,
-    use ``arena play``.
+    Use it to generate bulk data. Every bot keeps its seat, and the first fault stops the command. To try out
+    a bot, use ``arena play``.
 
     Example: arena simulate --bots ./mybot,greedy,random --games 10000 -o games.jsonl
     """
@@ -91,7 +91,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
         print_json({"seed": seed, "games": games, "seats": list(summary.seats())})
         return
     for seat in summary.seats():
-        say("seat {seat}, {bot}: {wins} wins, place {mean_place:.2f}, {points:.1f} points".format_map(seat))
+        say("seat {seat}, {bot}: wins {wins}, place {mean_place:.2f}, points {points:.1f}".format_map(seat))
     say(f"{counted(games, 'game')}, --seed {seed}" + (f", in {out}" if out else ""))
 
 
@@ -212,7 +212,7 @@ def path_of(word: str) -> Path | None:
 
 
 def in_file(path: Path) -> Iterator[PublicReplay]:
-    """Yield the checked replays of a file; on an error, print it and exit."""
+    """Yield the checked replays in a file; on an error, print it and exit."""
     found = False
     try:
         with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""``arena rerun``: repeat the decisions of played games with a bot on this machine."""
+"""``arena rerun``: ask a bot on this machine for its decisions in past games."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     of: Annotated[
         str | None,
         typer.Option(
-            help="Bot whose decisions to repeat, such as mybot or mybot@2. Default: your bots or, in a file "
+            help="Bot whose decisions to rerun, such as mybot or mybot@2. Default: your bots or, in a file "
             "of replays, the bot with the same name as the given bot.",
             metavar="NAME",
         ),
@@ -135,7 +135,7 @@ def _seats(replays: Iterable[PublicReplay], whose: frozenset[str]) -> Iterator[R
 
 
 def _is_one(seat: Seat | SeatResult, whose: frozenset[str]) -> bool:
-    """Return True if a seat's bot is one of these bots, with or without a version."""
+    """Return True if ``whose`` contains the name of a seat's bot, with or without its version."""
     return not whose.isdisjoint((seat.bot, _name(seat)))
 
 

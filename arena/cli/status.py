@@ -23,7 +23,7 @@ Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 
 
 def versions(bot: Name, *, as_json: Json = False) -> None:
-    """List a bot's versions with their results, newest first."""
+    """List a bot's versions, newest first, with their results."""
     with logged_in_site() as site:
         response = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MAX_SUBMISSIONS))
         if as_json:

@@ -133,7 +133,8 @@ def worker(
 def cluster_keys(
     folder: Annotated[Path, typer.Argument(help="Folder for the keys. Keep its ca.key secret.")],
     names: Annotated[
-        list[str] | None, typer.Argument(help="Names of members. Default: scheduler, coordinator, worker.")
+        list[str] | None,
+        typer.Argument(help="Names of the members. Default: scheduler, coordinator, worker."),
     ] = None,
 ) -> None:
     """Create a folder of keys for each cluster member, and the cluster's certificate authority if needed."""
@@ -148,7 +149,7 @@ def cluster_keys(
         typer.echo(member)
     say(
         "copy each folder to its member and nowhere else; a member needs no other files. "
-        f"Keep {folder / 'ca.key'} secret: it can admit other members"
+        f"Keep {folder / 'ca.key'} secret: anyone who has it can add members"
     )
 
 
@@ -178,7 +179,7 @@ def _rows(workers: Iterable["Worker"]) -> list[tuple[str, ...]]:
         first = (worker.name, worker.host, str(worker.seats), str(worker.busy))
         note = "on probation" if worker.doubted else ""
         if worker.usable is not None:
-            note = f"{note}, busy host: limited to {worker.usable} slots".removeprefix(", ")
+            note = f"{note}, busy host: slots limited to {worker.usable}".removeprefix(", ")
         for match in worker.plays:
             since = f"{match.started.astimezone():%H:%M:%S}"
             seats = " ".join(at_version(seat.bot, seat.version) for seat in match.seats)

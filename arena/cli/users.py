@@ -53,14 +53,14 @@ def set_quota(
         typer.Option(
             min=0,
             max=_MAX_QUOTA,
-            help="Maximum number of submissions in 24 hours; checks are counted separately.",
+            help="Maximum number of submissions within 24 hours; checks are counted separately.",
         ),
     ] = None,
     bots: Annotated[int | None, typer.Option(min=0, max=_MAX_QUOTA, help="Maximum number of bots.")] = None,
     challenges_a_day: Annotated[
         int | None, typer.Option(min=0, max=_MAX_QUOTA, help="Maximum number of challenges within 24 hours.")
     ] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Return to the arena's default quotas.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Restore the arena's default quotas.")] = False,
 ) -> None:
     """Set an account's quotas, which replace the arena's default quotas."""
     from arena.db.quotas import AccountQuota
@@ -77,7 +77,7 @@ def set_quota(
 
 
 def show_user(name: Name, *, as_json: Json = False) -> None:
-    """Show an account's bots, quotas and their usage, tokens and sessions."""
+    """Show an account's bots and quotas, and count its recent submissions, tokens and sessions."""
     status = _status(name)
     if as_json:
         print_json(_plain_status(status))

@@ -63,7 +63,7 @@ def target_of(text: str) -> Target:
         raise CannotSend(f"no such file or folder: {text}")
     if not _IMAGE_NAME.fullmatch(text):
         raise CannotSend(
-            f"{text!a} is neither an existing file or folder nor a possible name of an image. Check the name"
+            f"{text!a} is neither an existing file or folder nor a valid image name. Check the name"
         )
     return Target(kind=TargetKind.IMAGE, text=text, path=None, language=None, name=repository(text))
 

@@ -60,7 +60,7 @@ def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
     if _sqlite_code(error) in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
         return DatabaseDamaged(
             f"{url}: {words}. Move the file away, and restore a backup with `arena restore FILE` or "
-            "start with an empty one"
+            "start with an empty database"
         )
     return None
 
@@ -115,7 +115,7 @@ _COMMON_OPTIONS: dict[str, Any] = {
 }
 
 
-_SUPPORTED_URLS = "Kaiten keeps its data in sqlite:///FILE or postgresql+psycopg://HOST/NAME"
+_SUPPORTED_URLS = "use sqlite:///FILE or postgresql+psycopg://HOST/NAME"
 _DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"})
 _SECRETS = ("password", "sslpassword")
 """Query parameters of a PostgreSQL URL that are secret."""

@@ -63,7 +63,7 @@ class GameSeat:
         author: The author's name.
         points: Final points.
         puddings: Puddings at the end.
-        place: Place, from 1. Seats that the stand-in took over rank below the rest.
+        place: Place, from 1. Seats that the stand-in took over come last.
         faults: Number of faults.
         taken_over: Whether the stand-in played the seat to the end.
         overall: The change in the overall rating; None if the game doesn't count.

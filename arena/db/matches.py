@@ -116,7 +116,7 @@ class FinishedGame:
     points: tuple[int, ...]
     after_two: tuple[int, ...]  # points after two rounds
     puddings: tuple[int, ...]
-    places: tuple[int, ...]  # from 1; seats with a take-over rank below the rest
+    places: tuple[int, ...]  # from 1; seats with a take-over come last
     faults: tuple[int, ...]
     taken_over: tuple[bool, ...]  # whether the stand-in finished the game for that seat
     cards: Tally  # counts of the cards taken; not per seat

@@ -47,7 +47,7 @@ def check_revision(connection: Connection, url: str) -> None:
     if found != NEWEST_REVISION:
         raise DatabaseChanged(
             f"the tables of {url} are at revision {found}, but this program needs {NEWEST_REVISION}: "
-            "restart it with the version that changed them"
+            "restart it with the version that changed the tables"
         )
 
 

@@ -291,7 +291,7 @@ def _release(connection: Connection, match: str) -> None:
     if row.state != MatchState.QUARANTINED:
         raise WrongState(f"match {match} is {row.state}, not quarantined")
     if row.kind == MatchKind.QUALIFICATION:
-        raise WrongState(f"match {match} qualifies a submission, which gets another match automatically")
+        raise WrongState(f"match {match} is part of a qualification, which gets another match automatically")
     if row.challenge_number is not None and challenges.is_published(connection, row.challenge_number):
         raise WrongState(
             f"match {match} belongs to a challenge whose games are published, so its deals are known: "

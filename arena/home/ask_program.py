@@ -61,7 +61,7 @@ class Reply:
 
     game: int  # number of the recorded game
     view: View
-    move: Move | None  # None if there was none
+    move: Move | None  # None if there was no move
     millis: float  # wall-clock time
     fault: Fault | None
     trouble: str | None  # describes the fault
@@ -192,7 +192,7 @@ async def _patiently(wait: Callable[[float], Awaitable[T]], seconds: float, mete
 
 
 async def _ends(ending: "asyncio.Task[int | None]", meter: HostDelayMeter) -> bool:
-    """Wait a moment for the end of the bot, and return whether it has ended."""
+    """Wait a moment for the bot's process to end, and return whether it has."""
 
     async def wait(seconds: float) -> None:
         await asyncio.wait([ending], timeout=seconds)

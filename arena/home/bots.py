@@ -86,7 +86,7 @@ def bot_of_command(line: str) -> HomeBot:
     program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
     if program is None:
         raise UnusableBot(
-            f"the program {words[0]!r} of the command {line!r} doesn't exist or isn't executable"
+            f"the program {words[0]!r} in the command {line!r} doesn't exist or isn't executable"
         )
     command = (str(Path(program).absolute()), *words[1:])
     named = f"--bot {shlex.quote(line)}"

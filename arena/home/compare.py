@@ -27,7 +27,7 @@ _BOTS_COMPARED: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The parameters of a comparison. Equal comparisons play the same games."""
+    """The parameters of a comparison. Equal comparisons consist of the same games."""
 
     format: str = "kaiten-compare/1"
     bots: tuple[str, ...]  # names: the bot to test, the bot to beat, then the field

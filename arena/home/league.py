@@ -1,6 +1,6 @@
 """A rated league of the bots in a folder, with the ladder's matchmaking and ratings.
 
-The first line of its log file describes the league. Each of the others is a new version or a game. Ratings
+The first line of its log file describes the league. Every other line is a new version or a game. Ratings
 are computed from the log, so a league can be resumed.
 """
 

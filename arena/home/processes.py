@@ -1,6 +1,7 @@
 """Plays games between programs in any language, in plain processes, with the ladder's launcher and referee.
 
-Each match starts new processes, plays some games, and reports each bot's faults with the end of its stderr.
+Each match runs in new processes and consists of several games. Each bot's faults are reported with the end
+of its stderr.
 """
 
 import secrets

@@ -1,4 +1,4 @@
-"""A position as a file: one decision of a seat, and the game's earlier decisions."""
+"""A position as a file: one seat's decision, and the game's earlier decisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -160,7 +160,7 @@ class _ReportingListener:
 
 
 class _CalledPlayer:
-    """Plays with a bot in this process. If the bot is a class, each game gets a new instance."""
+    """A player whose bot runs in this process. If the bot is a class, each game gets a new instance."""
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot

@@ -42,7 +42,7 @@ class Solution:
 
 
 def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
-    """Request the decisions of some games from a bot, in order, and yield its answers.
+    """Request the decisions in some games from a bot, in order, and yield its answers.
 
     Stops at the bot's first failure: an error, or no answer in time. Raises PlayingFailed.
     """

@@ -44,7 +44,7 @@ class Hypotheses:
         if not (0 < self.effect < 1 and 0 < self.error < 1 / 2):
             raise ValueError(
                 f"effect {self.effect} and error {self.error}: the effect must be above 0 and below 1, "
-                "the error above 0 and below 0.5"
+                "and the error above 0 and below 0.5"
             )
 
     @property

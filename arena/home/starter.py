@@ -45,7 +45,7 @@ if __name__ == "__main__":
 '''
 
 _TEST_PY: Final = '''\
-"""Run it in this folder: python -m unittest"""
+"""Run the tests in this folder: python -m unittest"""
 
 import unittest
 
@@ -93,7 +93,7 @@ if (process.env.ARENA_REFEREE) {
 """
 
 _TEST_JS: Final = """\
-/** Run it in this folder: node --test */
+/** Run the tests in this folder: node --test */
 
 import assert from "node:assert";
 import test from "node:test";
@@ -123,7 +123,7 @@ using nlohmann::json;
 const std::vector<std::string> WANTED = {"CARD_SQUID_NIGIRI", "CARD_SALMON_NIGIRI", "CARD_MAKI_3",
                                          "CARD_DUMPLING", "CARD_TEMPURA"};
 
-// Returns the card to play. The request is a TurnRequest of the arena's docs/messages.md.
+// Returns the card to play. The arena's docs/messages.md describes the request, a TurnRequest.
 std::string choose(const json& request) {
     const auto hand = request["hand"].get<std::vector<std::string>>();
     for (const auto& card : WANTED) {
@@ -224,7 +224,7 @@ _README: Final = """\
 
 A bot for Kaiten, the Sushi Go! arena. Its moves are chosen in `FILE`.
 SETUP
-    TEST                 # in this folder: its tests
+    TEST                 # run its tests in this folder
     arena play FILE greedy expected  # some games
     arena compare FILE old/FILE    # is it better than the old one?
     arena check FILE                 # would an arena accept it?

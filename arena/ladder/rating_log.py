@@ -101,7 +101,7 @@ def _next_version_entry(old: Entry) -> Entry:
 
 def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[Key, Entry]:
     if len(set(event.versions)) < len(event.versions):
-        raise ValueError(f"versions {event.versions} at one table: a version can't play itself")
+        raise ValueError(f"versions {event.versions} at one table: a version can't play against itself")
     day = event.ended.astimezone(UTC).toordinal()
     changed: dict[Key, Entry] = {}
     for players in (OVERALL, len(event.versions)):

@@ -24,7 +24,7 @@ class Address(NamedTuple):
     """A host and a port."""
 
     host: str  # a name or an address, IPv6 without brackets
-    port: int  # 0 for any free one
+    port: int  # 0 for any free port
 
     @classmethod
     def parse(cls, text: str) -> "Address | None":
@@ -73,7 +73,7 @@ class LogFormat(StrEnum):
     """The format of the log."""
 
     AUTO = "auto"
-    """For people if stderr is a terminal, otherwise for programs."""
+    """Text if stderr is a terminal, otherwise JSON."""
     CONSOLE = "console"
     JSON = "json"
 
@@ -117,7 +117,7 @@ class Settings(BaseSettings):
     sandbox: RuntimeName = Field(
         default=RuntimeName.DOCKER,
         description=(
-            "Isolation of bots: `docker`, or `process`, which isolates nothing. Don't mix them in a data "
+            "Isolation of bots: `docker`, or `process`, which isolates nothing. Use only one per data "
             "directory: a bot's image and its folder count as two versions."
         ),
     )
@@ -131,8 +131,9 @@ class Settings(BaseSettings):
     executor: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "`local`, the default, plays matches on this host. `dask://HOST:PORT`, a scheduler's address, "
-            "plays them on the workers of its [cluster](cluster.md); `arena worker` uses it to join."
+            "Where matches run: on this host (`local`, the default), or on the workers of the "
+            "[cluster](cluster.md) whose scheduler is at `dask://HOST:PORT`. `arena worker` joins that "
+            "cluster."
         ),
     )
     cluster_ca: Path | None = Field(
@@ -147,8 +148,8 @@ class Settings(BaseSettings):
     accept_missing: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description=(
-            "Controls that may be missing on this host, by their names in `arena doctor`, separated by "
-            "commas. If any other control is missing, [untrusted bots are refused](canary.md#untrusted-bots)."
+            "Controls that may be missing on this host, separated by commas and named as in `arena doctor`. "
+            "If any other control is missing, [untrusted bots are refused](canary.md#untrusted-bots)."
         ),
     )
     images_url: str | None = Field(
@@ -205,13 +206,16 @@ class Settings(BaseSettings):
     submissions_a_day: int = Field(
         default=20,
         ge=0,
-        description="Maximum number of submissions per author in 24 hours; checks are counted separately.",
+        description=(
+            "Maximum number of submissions per author within 24 hours; checks are counted separately."
+        ),
     )
     bots_per_author: int = Field(
         default=5,
         ge=0,
         description=(
-            "Maximum number of bots per author, including submissions in progress. Versions are not limited."
+            "Maximum number of bots per author, including new bots whose submissions are in progress. "
+            "Versions are not limited."
         ),
     )
     challenges_a_day: int = Field(
@@ -373,8 +377,7 @@ class Settings(BaseSettings):
     @field_validator("trusted_proxies", mode="after")
     @classmethod
     def _normalise_networks(cls, value: frozenset[str]) -> frozenset[str]:
-        # uvicorn ignores networks such as 172.17.0.1/16, as `ip address` shows them. A ValueError names the
-        # invalid address.
+        # uvicorn ignores networks with host bits, such as 172.17.0.1/16. A ValueError names the invalid one.
         return frozenset(str(ip_network(address, strict=False)) for address in value)
 
     @field_validator("webhook_hosts", mode="after")
@@ -435,7 +438,7 @@ class Settings(BaseSettings):
 
     @property
     def sockets(self) -> Path:
-        """Parent folder of the sockets' folders."""
+        """Parent of the folders for sockets."""
         if self.run_dir is not None:
             return self.run_dir.absolute()
         if os.geteuid() == 0:

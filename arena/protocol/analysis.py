@@ -1,7 +1,7 @@
 """The analysis of a recorded game: each seat's chance of winning, and the cost of each decision.
 
-Chances are expected shares of first place, from 0 to 1; two seats that share it get half each. Points are
-final points, puddings included.
+Chances are expected shares of first place, from 0 to 1; two seats that share first place get half each.
+Points are final points, puddings included.
 """
 
 from dataclasses import dataclass, field

@@ -167,7 +167,7 @@ class SeatResult:
         bot: The bot's name.
         version: Version number, from 1.
         points: Final points.
-        place: Place, from 1. Seats that the stand-in took over rank below the rest.
+        place: Place, from 1. Seats that the stand-in took over come last.
     """
 
     bot: str
@@ -200,7 +200,7 @@ class GameList:
     """A page of games.
 
     Attributes:
-        games: Newest first.
+        games: In the requested order, by default newest first.
         next: The URL of the next page, or null.
     """
 
@@ -239,7 +239,7 @@ class LoggedSeat:
         seat: Seat number, from 0.
         bot: The bot's name.
         version: Version number; null for a submission that was not yet a version.
-        exit_code: Exit code of its program; null if it ran until the end of the match.
+        exit_code: Exit code of the bot's program; null if it ran until the end of the match.
         out_of_memory: Whether the kernel killed it for using too much memory.
         trouble: Description of a sandbox error, or null.
         stderr: Head and tail of its stderr over the whole match.
@@ -481,7 +481,7 @@ class Row:
         score: μ - 3σ.
         provisional: Whether the rating is still too uncertain to mean much.
         change: Change in the score over the last seven days; None if this version had not played before then.
-        games: Number of rated games of this version in this list.
+        games: Number of rated games of this version that count.
         win_share: Share of its games in which it was first or tied for first; None without games.
         mean_place: Mean place (1 is best); None without games.
         fault_share: Share of its games with a fault; None without games.
@@ -517,7 +517,7 @@ class Leaderboard:
     """A page of the leaderboard.
 
     Attributes:
-        players: The list: 2 to 5 players, or null for all games.
+        players: Number of players in the games that count, 2 to 5; null for all games.
         rows: In the requested order. Bots with equal scores share a rank, as in 1, 1, 3.
         next: The URL of the next page, or null.
     """

@@ -75,7 +75,7 @@ class Running:
         players: Number of slots it needs.
         deals: Number of its games.
         started: Start time, UTC.
-        seats: In seat order. Only operators see the seats of qualifications and challenges; empty for others.
+        seats: In seat order. For qualifications and challenges, empty unless an operator asks.
     """
 
     match: str | None
@@ -97,7 +97,7 @@ class Worker:
         busy: Number of slots in use at its last heartbeat.
         plays: Its matches in progress, oldest first.
         doubted: Whether it is on probation after a failed match. Other workers are preferred until it
-            completes one.
+            completes a match.
         usable: Number of slots that it uses while its host has other work; null for all.
     """
 
@@ -132,9 +132,9 @@ class Waiting:
     """Counts of waiting matches.
 
     Attributes:
-        qualification: Matches of submissions, which are played first.
-        rated: Matches of the ladder.
-        challenge: Matches of challenges.
+        qualification: Qualification matches, which are played first.
+        rated: Rated matches.
+        challenge: Challenge matches.
     """
 
     qualification: int

@@ -64,13 +64,13 @@ class MatchMetrics:
         )
         self._launch = Histogram(
             "kaiten_launch_seconds",
-            "Time to start the sandboxes of a match.",
+            "Time to start a match's sandboxes.",
             buckets=_LAUNCH_SECONDS,
             registry=registry,
         )
         self._renewals = Counter("kaiten_lease_renewals", "Renewed leases.", registry=registry)
         self._expiries = Counter(
-            "kaiten_lease_expiries", "Expired leases of any coordinator.", registry=registry
+            "kaiten_lease_expiries", "Expired leases, whichever coordinator held them.", registry=registry
         )
         self._finished = Gauge(
             "kaiten_last_match_timestamp_seconds",

@@ -11,7 +11,7 @@ A bot is a function that receives a :class:`View` and returns what to play::
         run(choose)
 
 A bot with a memory is a class with a method ``choose``. Every game gets a new
-instance. To try out bots, :func:`play` plays a game in this process.
+instance. To try out bots, use :func:`play`: it plays a game in this process.
 """
 
 from arena.rules import (

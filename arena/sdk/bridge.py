@@ -81,7 +81,7 @@ async def _to_program(call: Call, program: Process) -> None:
 
 
 async def _from_program(call: Call, program: Process) -> str:
-    """Send what the program writes. Return what is wrong with a line, or "" once its stdout is closed."""
+    """Send what the program writes. Return why a line is invalid, or "" if the program closes stdout."""
     if program.stdout is None:
         raise RuntimeError("the program has no stdout")
     while True:

@@ -38,7 +38,7 @@ _RUN_TIMEOUT_SECONDS: Final = 8.0
 
 
 def _show_stacks() -> None:
-    """Print the stack to stderr after a segmentation fault, or if :func:`cancel_timer` isn't called in time.
+    """Have the stack printed after a segmentation fault, or if :func:`cancel_timer` isn't called in time.
 
     The verdict on a submission quotes the stack.
     """

@@ -8,7 +8,7 @@
     values(world)                        # value of the final position for each seat
 
 A turn changes the world in place and keeps no history, and cards and moves are integers. So a step takes only
-a fraction of the time of :func:`arena.rules.apply`. Tests check that both agree in every variant.
+a fraction of the time of :func:`arena.rules.apply`. Tests check that the two agree in every variant.
 """
 
 from collections.abc import Callable, Sequence
@@ -231,7 +231,7 @@ _USE_CHOPSTICKS: Final = 2.5
 _KEPT_CHOPSTICKS: Final = 0.2
 """Chopsticks are worth this many points for every turn in which they can still be used."""
 _DENIED: Final = 0.3
-"""A card given to the dummy scores this share of its value to the opponent who doesn't get it."""
+"""A card given to the dummy counts for this share of its value to the opponent."""
 _STEADY: Final = {Card.MAKI_1: 0.7, Card.MAKI_2: 1.4, Card.MAKI_3: 2.1, Card.PUDDING: 2.2}
 
 
@@ -281,7 +281,7 @@ def promise(world: World, seat: int, move: int) -> float:
 
 
 def simple_move(world: World, seat: int, rng: Random, noise: float = 0.0) -> int:
-    """Return a move with the most valuable card or, with probability ``noise``, a random card of the hand.
+    """Return a move with the most valuable card or, with probability ``noise``, a random card from the hand.
 
     Chopsticks are used for a good second card. The dummy gets the card that the opponent would like best.
     """

@@ -1,7 +1,7 @@
 """The bot's stream to its referee.
 
-It uses ``grpc.aio``, because the synchronous client passes every message between threads and takes about a
-third more CPU time per decision.
+This module uses ``grpc.aio``, because the synchronous client passes every message between threads and takes
+about a third more CPU time per decision.
 """
 
 import asyncio

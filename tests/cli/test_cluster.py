@@ -114,7 +114,7 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         rows = [line.split() for line in done.stdout.decode().splitlines()]
         assert rows[0] == ["worker", "host", "slots", "in", "use", "match", "since", "note"]
         assert rows[1][:-1] == ["one", "h", "5", "2", "s-0:", "a@1", "b@1"]
-        assert " ".join(rows[2]) == "two h 5 0 on probation, busy host: limited to 3 slots"
+        assert " ".join(rows[2]) == "two h 5 0 on probation, busy host: slots limited to 3"
         assert rows[3][:2] == ["old", "h"]
         assert rows[3][-5:] == ["rejected:", "it", "has", "version", "0.0.9"]
         told = json.loads(arena("workers", "--json", folder=tmp_path, text=b"", **database).stdout)

@@ -249,7 +249,7 @@ def test_the_same_file_again_is_refused(author: Author) -> None:
     ("words", "said"),
     [
         (["mine.py", "--name", "a/../../b"], "2 to 40 letters"),
-        (["\x1b[2J"], "nor a possible name of an image"),
+        (["\x1b[2J"], "nor a valid image name"),
     ],
 )
 def test_wrong_usage_is_refused(author: Author, words: list[str], said: str) -> None:

@@ -275,7 +275,7 @@ def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]
     """A quarantined qualification match can't be released. Its submission gets another match instead."""
     submit(store, versions[1], None, bot="third")
     put_aside(store)
-    with pytest.raises(WrongState, match="q-0 qualifies a submission, which gets another match"):
+    with pytest.raises(WrongState, match="q-0 is part of a qualification, which gets another match"):
         store.queue.release("q-0", ENTRY)
     assert store.queue.quarantined() == 1
 

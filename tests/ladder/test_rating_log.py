@@ -193,7 +193,7 @@ def test_times_and_closings_are_kept() -> None:
 @pytest.mark.parametrize(
     ("event", "error", "why"),
     [
-        (game((1, 1), (1, 2)), ValueError, "can't play itself"),
+        (game((1, 1), (1, 2)), ValueError, "can't play against itself"),
         (VersionStarted(version=1, previous=None), ValueError, "already started"),
         (game((1, 2), (1, 2)), KeyError, "2"),
     ],

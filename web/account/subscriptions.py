@@ -55,7 +55,7 @@ class Subscription:
         topics: The events that are reported.
         created: When the subscription was added.
         confirmed: When its email address was confirmed, or when the webhook was added; null until then.
-        trouble: Why the last delivery failed; null if it didn't.
+        trouble: Why the last delivery failed, or null.
         off: When it was switched off after three days of failed deliveries; null if it is on.
     """
 

@@ -176,8 +176,8 @@ class RatingCurve:
     Attributes:
         version: The version's number.
         created: When the version joined the ladder.
-        points: The first is from before the first game, the last from now. There are at most 129, evenly
-            spaced if there were more games.
+        points: The first is from before the first game, and the last is current. At most 129, evenly spaced
+            if there were more games.
     """
 
     version: int
@@ -191,7 +191,7 @@ class RatingList:
 
     Attributes:
         players: Number of players, or null for all games.
-        ratings: The latest versions, at most 20, oldest first.
+        ratings: Histories of the latest versions, at most 20, oldest first.
         next: Always null.
     """
 
@@ -205,7 +205,7 @@ class OpponentList:
     """A page of a bot's opponents.
 
     Attributes:
-        opponents: Opponents, sorted by games in descending order.
+        opponents: Opponents, sorted by number of games in descending order.
         next: The URL of the next page, or null.
     """
 
@@ -219,7 +219,7 @@ def histories_api(store: Store) -> APIRouter:
 
     @router.get("/bots/{bot}/ratings")
     def ratings(bot: BotName, players: Players = None) -> RatingList:
-        """Return the rating curves of a bot's latest versions, for a number of players or for all games."""
+        """Return the rating curves of a bot's latest versions, for one number of players or all games."""
         curves = store.histories.curve(bot, players or OVERALL, CURVE_VERSIONS)
         if not curves:
             raise Problem(404, "There is no bot with this name.")

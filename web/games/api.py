@@ -58,10 +58,11 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
         version: OfVersion = None,
         limit: Limit = 50,
     ) -> GameList:
-        """List rated games, newest first by default: all, those of one bot, or those that match filters.
+        """List rated games, newest first by default, optionally filtered.
 
-        A page of a search with other filters covers at most 20,000 games, so it can be empty although there
-        is a next page. In orders other than newest, each block of 20,000 games is sorted separately.
+        With filters other than ``bot`` and ``version``, a page covers at most 20,000 games, so it can be
+        empty although there is a next page. In orders other than newest, each block of 20,000 games is sorted
+        separately.
         """
         if version is not None and query.bot is None:
             raise Problem(422, "Invalid request. version: requires the parameter `bot`.")
@@ -125,7 +126,7 @@ def logs_api(repository: GameLogs) -> APIRouter:
 
     @router.get("/games/{game}/logs")
     def logs(caller: Reader, game: GameId) -> Logs:
-        """Return the logs of the caller's bots in a game, rated or not; operators see every seat."""
+        """Return the logs of the caller's bots in a game, rated or not; operators see all logs."""
         log = repository.find(game)
         seats = [seat for seat in log.seats if caller.may_see(seat.account)] if log else []
         if log is None or not seats:

@@ -229,7 +229,7 @@ LISTED: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "headers": {
             "Link": {
-                "description": 'The address of the next page, with rel="next"; missing on the last one.',
+                "description": 'The address of the next page, with rel="next"; missing on the last page.',
                 "schema": {"type": "string", "pattern": r'^<\/api\/v1\/.*>; rel="next"$'},
             }
         }

@@ -34,7 +34,7 @@ AfterPosition = Annotated[
     str | None,
     Query(
         pattern=r"^-?[0-9]{1,4}(\.[0-9]{1,20})?(e-[0-9]{1,3})?_[0-9]{1,18}$",
-        description="Only entries after this position (a value and a number), in an order other than newest.",
+        description="Only entries after this position (a value and a number); for orders other than newest.",
     ),
 ]
 BeforeVersion = Annotated[

@@ -40,13 +40,13 @@ class SiteMetrics:
         )
         self._seconds = Histogram(
             "kaiten_http_request_seconds",
-            "Time from a request's headers to the end of its response, excluding event streams.",
+            "Time from a request's headers to the end of its response, except for event streams.",
             ("route",),
             buckets=_SECONDS,
             registry=self.registry,
         )
         self._uploads = Counter(
-            "kaiten_uploads", "Files uploaded for bots.", ("outcome",), registry=self.registry
+            "kaiten_uploads", "Uploads of bots' files.", ("outcome",), registry=self.registry
         )
         self._logins = Counter(
             "kaiten_login_failures", "Refused logins.", ("reason",), registry=self.registry

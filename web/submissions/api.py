@@ -153,7 +153,7 @@ _REJECTED: Final = problems(
             "or is already a version."
         ),
         413: "The file is too large.",
-        429: "A quota is used up.",
+        429: "A quota has been reached.",
         503: (
             "Too many uploads are in progress in total or from this address, or this account already has one "
             "in progress. Or the arena isn't running submitted bots, or its database is not responding."
@@ -189,7 +189,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         note: Annotated[str, Query(description="A note for you and the operators.")] = "",
         sha256: Annotated[
             str | None,
-            Query(pattern=_SHA256, description="SHA-256 of the file. A file with another digest is refused."),
+            Query(pattern=_SHA256, description="SHA-256 of the file. Files with other digests are refused."),
         ] = None,
         check_only: Annotated[  # noqa: FBT002 - a query parameter
             bool,
@@ -261,7 +261,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         """Follow a submission until it ends.
 
         Each event is named ``stage``, and its data is the submission with its games. The first event is sent
-        immediately, and another at each change and after each game. The stream ends when the submission ends
+        immediately, further ones at each change and after each game. The stream ends when the submission ends
         or access is lost, and after ten minutes at the latest. An account can have ten streams at a time;
         any further stream ends immediately, and must be requested again later.
         """

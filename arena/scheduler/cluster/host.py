@@ -352,7 +352,7 @@ async def _accept_matches(
         health.missing = missing
         await asyncio.sleep(_CALL_SECONDS)
     health.missing = None
-    say(f"{options.card.name} plays for {options.scheduler} with {options.card.seats} seats")
+    say(f"{options.card.name} has joined {options.scheduler} with {options.card.seats} slots")
     await worker.heartbeat()
 
 

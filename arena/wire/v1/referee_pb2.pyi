@@ -41,7 +41,7 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     CARD_SASHIMI: _Card.ValueType  # 2
     """Each set of three scores 10."""
     CARD_DUMPLING: _Card.ValueType  # 3
-    """1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and 5 or more."""
+    """1, 3, 6, 10 or 15 points for 1, 2, 3, 4, or at least 5."""
     CARD_MAKI_1: _Card.ValueType  # 4
     """One maki icon."""
     CARD_MAKI_2: _Card.ValueType  # 5
@@ -73,7 +73,7 @@ CARD_TEMPURA: Card.ValueType  # 1
 CARD_SASHIMI: Card.ValueType  # 2
 """Each set of three scores 10."""
 CARD_DUMPLING: Card.ValueType  # 3
-"""1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and 5 or more."""
+"""1, 3, 6, 10 or 15 points for 1, 2, 3, 4, or at least 5."""
 CARD_MAKI_1: Card.ValueType  # 4
 """One maki icon."""
 CARD_MAKI_2: Card.ValueType  # 5
@@ -140,7 +140,7 @@ class BotMessage(_message.Message):
 
     @_builtins.property
     def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___Move]:
-        """Answers to TurnRequest events, at most one for each. Order does not matter."""
+        """Answers to TurnRequest events, at most one per event, in any order."""
 
     def __init__(
         self,
@@ -206,11 +206,11 @@ class Move(_message.Message):
     NOTE_FIELD_NUMBER: _builtins.int
     NONCE_FIELD_NUMBER: _builtins.int
     game: _builtins.int
-    """TurnRequest.game of the request."""
+    """The request's TurnRequest.game."""
     round: _builtins.int
-    """Position.round of the request."""
+    """The request's Position.round."""
     turn: _builtins.int
-    """Position.turn of the request."""
+    """The request's Position.turn."""
     dummy_card: Global___Card.ValueType
     """Variant "dummy", if this seat controls the dummy in this turn: the card from
     the hand that the dummy gets. Unset otherwise.
@@ -220,8 +220,8 @@ class Move(_message.Message):
     and operators see it. A longer note is a protocol fault.
     """
     nonce: _builtins.int
-    """TurnRequest.nonce of the request. 0 is accepted from bots that do not know
-    the field.
+    """The request's TurnRequest.nonce. 0 is accepted from bots that do not know the
+    field.
     """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
@@ -449,7 +449,7 @@ Global___Clock: _TypeAlias = Clock  # noqa: Y015
 
 @_typing.final
 class GameStart(_message.Message):
-    """A game begins. Opponents are identified by their seats, not by name."""
+    """A game begins. Opponents are identified by seat, not by name."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -467,7 +467,7 @@ class GameStart(_message.Message):
 
     @_builtins.property
     def clock(self) -> Global___Clock:
-        """The thinking time of every seat."""
+        """Every seat's thinking time."""
 
     def __init__(
         self,
@@ -488,7 +488,7 @@ Global___GameStart: _TypeAlias = GameStart  # noqa: Y015
 @_typing.final
 class Table(_message.Message):
     """The cards in front of one player, in the order in which they were placed.
-    A nigiri uses the oldest unused wasabi before it.
+    A nigiri uses the oldest unused wasabi placed before it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -654,8 +654,8 @@ Global___Play: _TypeAlias = Play  # noqa: Y015
 
 @_typing.final
 class TurnResult(_message.Message):
-    """A turn has been revealed. Last cards, which are played automatically, are
-    reported like other cards.
+    """A turn has been revealed. The last card of each hand, which is played
+    automatically, is reported like any other card.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -677,8 +677,8 @@ class TurnResult(_message.Message):
 
     @_builtins.property
     def stand_ins(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
-        """Whether the stand-in chose, one entry per seat. Empty if every seat chose
-        for itself, and in automatic turns.
+        """Whether the stand-in chose, one entry per seat. Empty in automatic turns, and
+        if every seat chose for itself.
         """
 
     def __init__(
@@ -828,8 +828,8 @@ class MatchEnd(_message.Message):
 
     GAMES_FIELD_NUMBER: _builtins.int
     games: _builtins.int
-    """Number of games played. May be below Welcome.games if a bot lost its seat:
-    after that, at most one more game per lost bot begins.
+    """Number of games played. May be below Welcome.games if bots lost their seats:
+    after each such loss, at most one more game begins.
     """
     def __init__(
         self,
