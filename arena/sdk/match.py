@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
+from grpc import aio
+
 from arena import __version__
 from arena.rules import Hand, Result, Rules, Turn, View
 from arena.sdk.bot import Bot, GameOver, as_move, new_chooser, note_of
@@ -163,9 +165,15 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
     hello = pb.Hello(protocol=PROTOCOL, sdk=_SDK, games_at_once=games_at_once)
     await send(call, pb.BotMessage(hello=hello))
     match = Match(bot, stack_when_late())
-    while isinstance(message := await call.read(), pb.RefereeMessage):
-        if moves := match.answers(message):
-            await send(call, pb.BotMessage(moves=moves))
+    try:
+        while isinstance(message := await call.read(), pb.RefereeMessage):
+            if moves := match.answers(message):
+                await send(call, pb.BotMessage(moves=moves))
+    except aio.AioRpcError:
+        # The referee closes its socket after MatchEnd. If gRPC is writing to the socket at that moment, it
+        # reports a lost connection instead of the stream's status.
+        if not match.over:
+            raise
     return 0
 
 
@@ -177,6 +185,7 @@ class Match:
         self._timed = timed
         self._games: dict[int, GameInProgress] = {}
         self._max_note_bytes = 0
+        self.over = False  # whether MatchEnd has arrived
 
     def answers(self, message: pb.RefereeMessage) -> list[pb.Move]:
         """Handle the events of a message, and return the answers to its requests.
@@ -203,6 +212,8 @@ class Match:
                     _print_location(self._bot)
             elif kind == "welcome":
                 self._max_note_bytes = event.welcome.max_note_bytes
+            elif kind == "match_end":
+                self.over = True
         return moves
 
     def _game(self, number: int) -> GameInProgress:

@@ -188,6 +188,17 @@ def test_a_referee_that_goes_away_ends_the_bot(library: Library) -> None:
     assert stderr.count("\n") == 1
 
 
+def test_after_the_end_of_the_match_a_lost_connection_is_no_error(library: Library) -> None:
+    """The referee's socket may close before the bot has read the stream's status."""
+
+    async def end_and_go_away(talk: Talk) -> None:
+        await talk.welcome(Rules(players=2))
+        await talk.send(pb.Event(match_end=pb.MatchEnd(games=1)))
+        await talk.go_away()
+
+    assert library.play(FIRST_CARD, end_and_go_away) == (0, "")
+
+
 def test_a_refusal_of_the_referee_is_reported(library: Library) -> None:
     """If the referee ends the stream with an error, the bot prints its text and exits with code 2."""
 

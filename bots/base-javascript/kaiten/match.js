@@ -39,11 +39,11 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.
  */
 export async function playMatch(bot, address, gamesAtOnce) {
   const client = new Client(address, credentials.createInsecure(), OPTIONS);
+  const match = new Match(bot);
   try {
     await connected(client, address);
     const call = client.makeBidiStreamRequest(PLAY, encode, decode);
     call.write({ hello: { protocol: PROTOCOL, sdk: `kaiten-javascript/${version}`, gamesAtOnce } });
-    const match = new Match(bot);
     for await (const message of call) {
       const moves = await match.answers(message);
       if (moves.length) {
@@ -52,7 +52,8 @@ export async function playMatch(bot, address, gamesAtOnce) {
     }
     return 0;
   } catch (error) {
-    return explain(error);
+    // The referee closes its socket after MatchEnd, which may look like a lost connection.
+    return match.over ? 0 : explain(error);
   } finally {
     client.close();
   }
@@ -63,6 +64,8 @@ class Match {
   #bot;
   #games = new Map();
   #maxNoteBytes = 0;
+  /** Whether MatchEnd has arrived. */
+  over = false;
 
   /** @param {import("./bot.js").Bot} bot */
   constructor(bot) {
@@ -100,6 +103,9 @@ class Match {
           break;
         case "welcome":
           this.#maxNoteBytes = what.maxNoteBytes;
+          break;
+        case "matchEnd":
+          this.over = true;
           break;
       }
     }
