@@ -84,7 +84,7 @@ class Site(FastAPI):
 
 
 class _Encodings:
-    """Hides an ``Accept-Encoding`` that refuses gzip, because the inner layers only look for the word."""
+    """Hides an ``Accept-Encoding`` that refuses gzip: the inner layers look only for the word ``gzip``."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

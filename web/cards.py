@@ -166,7 +166,7 @@ Cell = str | int | float | None
 
 
 def sheet(table: CardTable) -> str:
-    """Return CSV with a line per card for all turns, and one for each turn. Unknown values are empty."""
+    """Return CSV: one line per card for all turns, and one per card and turn. Unknown values are empty."""
     text = io.StringIO()
     lines = csv.writer(text)
     lines.writerow(HEAD)
@@ -195,7 +195,7 @@ Kind = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,20}$")]
 
 
 def card_pages(cards: CardRepository) -> APIRouter:
-    """Return the routes of card statistics. They are public."""
+    """Return the routes for card statistics. They are public."""
     router = PageRouter()
 
     @router.get("/cards")
@@ -252,7 +252,7 @@ _WORDS: Final = {
 
 
 def cards_api(repository: CardRepository) -> APIRouter:
-    """Return the route of the card statistics API."""
+    """Return the route for the card statistics API."""
     router = DataRouter("cards")
 
     @router.get("/cards")
@@ -268,7 +268,7 @@ def cards_api(repository: CardRepository) -> APIRouter:
 
 
 def card_sheet(cards: CardRepository) -> APIRouter:
-    """Return the route of the card statistics as CSV."""
+    """Return the route for the card statistics as CSV."""
     router = PageRouter(anonymous=True)
 
     @router.get("/cards.csv")

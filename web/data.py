@@ -41,7 +41,7 @@ COLUMNS: Final = (
     ("ended", "timestamp (UTC)", "End of the match."),
     ("players", "int32", "Number of players."),
     ("pass_both_ways, soy_sauce, dummy", "bool", "The variants."),
-    ("seed, shuffle", "string", "The seed, which determines the deck, and the shuffle algorithm."),
+    ("seed, shuffle", "string", "The seed of the deck, and the shuffle algorithm."),
     ("seats", "struct[]", "The seats, in order."),
     ("seats[].bot", "string", "The bot's name."),
     ("seats[].version", "int32", "The version's number, from 1."),
@@ -88,7 +88,7 @@ def days_of(manifest: ExportManifest) -> tuple[Day, ...]:
 
 
 def data_pages(folder: Folder) -> APIRouter:
-    """Return the routes of the page, the manifest and the files. The folder needn't exist."""
+    """Return the routes for the page, the manifest and the files. The folder needn't exist."""
     router = PageRouter()
     files = PageRouter(anonymous=True)
 

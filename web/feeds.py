@@ -30,7 +30,7 @@ _NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
-    """Return the routes of all feeds. They are public and the same for every caller."""
+    """Return the routes for all feeds. They are public and the same for every caller."""
     router = PageRouter(prefix="/feeds", anonymous=True)
 
     @router.get("/games")

@@ -39,7 +39,7 @@ class Featured:
 
 
 def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> APIRouter:
-    """Return the route of the front page."""
+    """Return the route for the front page."""
     router = PageRouter()
 
     @router.get("/")

@@ -97,7 +97,7 @@ After = Annotated[str | None, Query(pattern=r"^[0-9A-Za-z_-]{1,64}$")]
 
 
 def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
-    """Return the routes of running matches."""
+    """Return the routes for running matches."""
     router = PageRouter(prefix="/live")
 
     @router.get("")
@@ -260,7 +260,7 @@ class LiveMatch:
 
 
 def live_api(live: LiveGames) -> APIRouter:
-    """Return the route of matches in progress."""
+    """Return the route for matches in progress."""
     router = DataRouter("games")
 
     @router.get("/live/{match}")
@@ -294,7 +294,7 @@ _NEWEST: Final = 20
 
 
 def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
-    """Return the routes of Kaiten TV."""
+    """Return the routes for Kaiten TV."""
     router = PageRouter(prefix="/tv")
 
     @router.get("")

@@ -23,7 +23,7 @@ from web.http.security import PRIVATE
 
 
 def status_pages(store: Store, has_room: Callable[[], bool], now: Callable[[], datetime]) -> APIRouter:
-    """Return the route of the status page."""
+    """Return the route for the status page."""
     router = PageRouter()
 
     @router.get("/status")
@@ -35,7 +35,7 @@ def status_pages(store: Store, has_room: Callable[[], bool], now: Callable[[], d
 
 
 def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], datetime]) -> APIRouter:
-    """Return the route of the status API."""
+    """Return the route for the status API."""
     router = DataRouter("arena")
 
     @router.get("/status")
@@ -58,7 +58,7 @@ _CHECK_SECONDS: Final = 3.0
 
 
 def health_api(check: Callable[[], None]) -> APIRouter:
-    """Return the routes of the health checks.
+    """Return the routes for the health checks.
 
     ``check`` raises StoreError if the database is unusable; it may hang.
     """

@@ -70,7 +70,7 @@ def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClien
     for each in shown.costly:
         decision = each.decision
         assert f"/games/faulty-0-0/{decision.round}/{decision.turn}?view=infer:{decision.seat}" in page.links
-        assert f"All {len(decision.options)}</summary>" in part
+        assert f"Options: {len(decision.options)}</summary>" in part
     losses = [each.decision.lost_chance for each in shown.costly]
     assert losses == sorted(losses, reverse=True)
     assert all(each.decision.grade in {Grade.INACCURACY, Grade.BLUNDER} for each in shown.costly)
@@ -122,7 +122,7 @@ def test_a_bots_page_lists_its_costliest_decisions(
     assert found
     text = visitor.get("/bots/random").text
     part = text[text.index('<h2 id="mistakes">') : text.index('<h2 id="faults">')]
-    assert f"The latest {len(found):,} are counted" in part
+    assert f"Latest decisions counted: {len(found):,}" in part
     links = [f"/games/{it.game}/{it.round}/{it.turn}?view=infer:{it.seat}" for it in found[:SHOWN_MISTAKES]]
     assert re.findall(r'href="(/games/[^"]*view[^"]*)"', part) == links
     assert visitor.get(links[0]).status_code == 200

@@ -82,7 +82,7 @@ def test_a_failed_challenge_says_so(world: World, path: str) -> None:
     disqualify(world.store, "mine", "it plays for another")
     text = logged_in(world, "ann").get(path).text
     assert ">failed</span>" in text
-    assert "<b>2</b> of 6 games were played" in text
+    assert "Games played: <b>2</b> of 6." in text
     assert "data-live data-last" in text
 
 

@@ -51,7 +51,7 @@ def test_unusual_requests(client: TestClient) -> None:
     assert refused.status_code == 422
     assert "is not a kind of card" in refused.text
     assert "<b>'" not in refused.text
-    assert "No recent hand contained all of these." in client.get(f"/bots/greedy/picks?{ALL}").text
+    assert "No recent hand contained all of these cards." in client.get(f"/bots/greedy/picks?{ALL}").text
 
 
 def test_without_games_there_is_no_form(client: TestClient) -> None:

@@ -287,7 +287,7 @@ def test_games_are_shown_by_the_hour(world: World) -> None:
     (hours,) = [table for table in Page(text).tables if table[0][-1] == "Games"]
     assert [row[1] for row in hours[1:]] == ["0", "0", "3"] + ["0"] * 21
     label = (
-        "3 rated games in the last 24 hours, with a peak of 3 in one hour. The table below has the numbers."
+        "Rated games in the last 24 hours: 3, with a peak of 3 in one hour. The table below has the numbers."
     )
     assert f'aria-label="{label}"' in text
     assert f"{match.ended:%Y-%m-%d}" in text

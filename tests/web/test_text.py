@@ -140,7 +140,7 @@ def test_digests_are_cut_and_folders_are_not() -> None:
 
 
 def test_a_games_number_has_separators_on_all_pages(world: World) -> None:
-    """Pages show the same number of a game in the same way."""
+    """Pages show the same number of a game in the same way, except in a command to copy."""
     with closing(sqlite3.connect(world.file or ":memory:")) as database, database:
         database.execute("UPDATE ladder SET games = 1233")
     play_matches(
@@ -150,4 +150,6 @@ def test_a_games_number_has_separators_on_all_pages(world: World) -> None:
     for path in ("/", "/games", "/games/two-0-0", "/games/two-0-0/1/1", "/bots/one", "/games?before=1235"):
         text = client.get(path).text
         assert "1,234" in text, path
-        assert not re.search(r">[^<]*\b1234\b", text), path
+        commands = re.findall(r"<code>arena analyse (.*?)</code>", text)
+        assert set(commands) <= {"1234"}
+        assert len(re.findall(r">[^<]*\b1234\b", text)) == len(commands), path

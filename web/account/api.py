@@ -1,4 +1,4 @@
-"""The API of accounts: the caller's own account and its tokens."""
+"""The accounts API: the caller's own account and its tokens."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -71,7 +71,7 @@ Maker = Annotated[Caller, guard(Scope.TOKENS)]
 
 
 def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
-    """Return the API routes of accounts."""
+    """Return the API routes for accounts."""
     router = DataRouter("account")
 
     @router.get("/account")

@@ -161,7 +161,7 @@ Kept = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 
 
 def account_pages(accounts: Accounts, attempts: RateLimits) -> APIRouter:
-    """Return the routes of the account page. They require a session; tokens are for programs."""
+    """Return the routes for the account page. They require a session; tokens are for programs."""
     router = PageRouter(prefix="/account")
     own = _OwnAccount(accounts, attempts)
     router.add_api_route("", own.show)

@@ -31,7 +31,7 @@ _ENDED: Final = "This subscription has ended, or nobody confirmed it within a we
 
 _TOPICS: Final = {
     Topic.BENCHED: "one of your bots is benched or disqualified",
-    Topic.OVERTAKEN: "another bot takes the rank of one of your bots, reported at most once a day per bot",
+    Topic.OVERTAKEN: "another bot takes the rank of one of your bots (reported at most once a day per bot)",
     Topic.SUBMISSION: "a submission is accepted or rejected, or a check ends",
     Topic.LADDER: "the ladder is paused or resumed",
 }
@@ -56,7 +56,7 @@ class Subscription:
         created: When the subscription was added.
         confirmed: When its email address was confirmed, or when the webhook was added; null until then.
         trouble: Why the last delivery failed, or null.
-        off: When it was switched off after three days of failed deliveries; null if it is on.
+        off: When it was switched off because deliveries failed; null if it is on.
     """
 
     id: int
@@ -122,7 +122,7 @@ class WantedTopics(BaseModel):
 
 
 def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
-    """Return the API routes of subscriptions."""
+    """Return the API routes for subscriptions."""
     router = DataRouter("account")
 
     @router.get("/account/subscriptions")
@@ -161,7 +161,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         responses=problems({409: "The email address is not confirmed.", 429: "Too many tests."}),
     )
     def test(request: Request, caller: Owner, number: Number) -> Subscription:
-        """Send a test notification. A subscription that is off is switched on again."""
+        """Send a test notification. If the subscription is off, this switches it on again."""
         attempts.count_test(request, caller.account)
         try:
             return _document_or_404(subscriptions.test(caller.account, number))
@@ -202,7 +202,7 @@ def _document(known: KnownSubscription) -> Subscription:
 
 
 def subscription_pages(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
-    """Return the routes of an account's notifications page. They require a session."""
+    """Return the routes for an account's notifications page. They require a session."""
     router = PageRouter(prefix=_HOME)
     own = _OwnPages(subscriptions, attempts)
     router.add_api_route("", own.show)
@@ -306,7 +306,7 @@ def _redirect(done: str) -> Response:
 
 
 def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
-    """Return the routes of the links in emails. They need no session: the secret in them grants access."""
+    """Return the routes for the links in emails. They need no session: the secret in them grants access."""
     router = PageRouter(prefix=MAIL_LINKS)
 
     # Mail scanners open links, so opening one changes nothing.

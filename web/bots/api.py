@@ -86,7 +86,7 @@ class WantedChange(BaseModel):
 
 
 def bots_api(bots: Bots, owners: Owners) -> APIRouter:
-    """Return the routes of bots."""
+    """Return the routes for bots."""
     router = DataRouter("bots")
 
     @router.get("/bots", responses=LISTED)
@@ -214,7 +214,7 @@ class OpponentList:
 
 
 def histories_api(store: Store) -> APIRouter:
-    """Return the routes of rating histories and opponents."""
+    """Return the routes for rating histories and opponents."""
     router = DataRouter("bots")
 
     @router.get("/bots/{bot}/ratings")

@@ -25,7 +25,7 @@ FAULTY: Final = 50
 """Number of latest games with a fault to read."""
 
 SHOWN_FAULTY: Final = 10
-"""Number of these games to list."""
+"""Number of games with a fault to list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class TimedDecision:
 
     round: int  # from 1
     turn: int  # within the round, from 1
-    fault: Fault | None  # why the stand-in played; None if the bot did
+    fault: Fault | None  # why the stand-in played; None if the bot played
     millis: float | None  # from request to answer; None without an answer
 
 

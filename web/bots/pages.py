@@ -75,7 +75,7 @@ class _Refused:
 
 
 def bot_pages(store: Store, boards: Boards, owners: Owners) -> APIRouter:
-    """Return the routes of a bot's page. Changes require a session; programs use the API."""
+    """Return the routes for a bot's page. Changes require a session; programs use the API."""
     router = PageRouter(prefix="/bots/{bot}")
     bots = _Bots(store, boards, owners)
     router.add_api_route("", bots.show)

@@ -236,7 +236,7 @@ Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
 
 
 def document_pages(documentation: Documentation) -> APIRouter:
-    """Return the routes of documents."""
+    """Return the routes for documents."""
     router = PageRouter()
 
     @router.get("/docs")

@@ -231,7 +231,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     "course-of-a-game": (_A_TURN,),
     "wasabi": (
         worth(
-            "From the left, in the order in which they were placed.",
+            "Cards from left to right, in the order in which they were placed.",
             (_WASABI, _SQUID),
             (_SQUID, _WASABI),
             (_WASABI, _EGG, _SQUID),
@@ -289,7 +289,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     ),
     "places": (
         ranking(
-            "Puddings break ties between equal totals. Seats that are equal in both share a place.",
+            "Puddings break ties between equal totals. Seats that also have equal puddings share a place.",
             (41, 2),
             (52, 1),
             (41, 3),

@@ -31,7 +31,7 @@ class Game:
         players: Number of players.
         variants: Names of the variants in play.
         ended: End of the match.
-        rated: Whether the game counts. Games with a disqualified bot don't.
+        rated: Whether the game counts. Games with a disqualified bot don't count.
         replay: The address of the replay.
         seats: The seats, in order.
     """
@@ -48,7 +48,7 @@ class Game:
 
 
 def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
-    """Return the routes of games. Public replays have addresses below their games' pages."""
+    """Return the routes for games. Public replays have addresses below their games' pages."""
     router, replays = DataRouter("games"), PageRouter(anonymous=True)
 
     @router.get("/games", responses=LISTED)
@@ -121,7 +121,7 @@ def _line(game: GameSummary) -> GameLine:
 
 
 def logs_api(repository: GameLogs) -> APIRouter:
-    """Return the route of logs."""
+    """Return the route for logs."""
     router = DataRouter("games")
 
     @router.get("/games/{game}/logs")

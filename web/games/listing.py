@@ -72,7 +72,7 @@ class GamesQuery:
 
     @property
     def searches(self) -> bool:
-        """True if the list is a search: by filters other than the bot, or in another order."""
+        """True if the list has filters other than the bot, or an order other than newest."""
         return self.filter != GameFilter(bot=self.bot) or self.order is not GameOrder.NEWEST
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
@@ -127,7 +127,7 @@ def read_games(
 
 
 def public_pages(repository: GameRepository, bots: Bots) -> APIRouter:
-    """Return the route of the list of games."""
+    """Return the route for the list of games."""
     router = PageRouter()
 
     @router.get("/games")

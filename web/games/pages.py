@@ -153,7 +153,7 @@ def _faults(rounds: Sequence[RoundTable], names: Sequence[str]) -> Iterator[tupl
 
 
 def game_pages(store: Store) -> APIRouter:
-    """Return the routes of games."""
+    """Return the routes for games."""
     router = PageRouter()
 
     @router.get("/games/{game}")
@@ -213,7 +213,7 @@ Find = Callable[..., PrivateGame]
 
 
 def private_game_pages(find: Find, logs: GameLogs, *, base: str) -> APIRouter:
-    """Return the routes of private games.
+    """Return the routes for private games.
 
     ``base`` is the prefix of their addresses, without a trailing slash.
     """

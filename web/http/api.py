@@ -127,7 +127,7 @@ def located(text: str) -> dict[int | str, Document]:
 
 
 def description_api() -> APIRouter:
-    """Return the route of the OpenAPI description."""
+    """Return the route for the OpenAPI description."""
     router = DataRouter("description")
 
     @router.get("/openapi.json", include_in_schema=False)

@@ -35,7 +35,7 @@ class ConnectionLimits:
 
     total: int  # of all sources; above this limit, a new connection closes the one that has been idle longest
     per_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
-    header_seconds: float = 10.0  # for a request's headers, from connecting or, later, from their first byte
+    header_seconds: float = 10.0  # for headers: from connecting, or from a later request's first byte
     rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived when the response was sent
 
 

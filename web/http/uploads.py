@@ -110,19 +110,19 @@ class _Body:
         timeouts = self._timeouts
         if self._seconds_left() > 0:
             return Problem(
-                408, f"No data arrived for {timeouts.idle_seconds:g} seconds.", hint="Send it again."
+                408, f"No data arrived for {timeouts.idle_seconds:g} seconds.", hint="Send the request again."
             )
         if self._clock() - self._began >= timeouts.total_seconds:
             return Problem(
                 408,
                 f"The upload took longer than {timeouts.total_seconds:g} seconds.",
-                hint="Send it over a faster connection, or make it smaller.",
+                hint="Use a faster connection, or send less data.",
             )
         return Problem(
             408,
             f"The upload was too slow: after the first {timeouts.grace_seconds:g} seconds, it must average "
             f"{timeouts.bytes_per_second // 1024} KiB per second.",
-            hint="Send it over a faster connection, or make it smaller.",
+            hint="Use a faster connection, or send less data.",
         )
 
 
@@ -137,7 +137,7 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
                 gathered.clear()
     except ClientDisconnect:
         raise Problem(
-            400, "The connection was lost before the whole file had arrived.", hint="Send it again."
+            400, "The connection was lost before the whole file had arrived.", hint="Send the request again."
         ) from None
     if gathered:
         yield bytes(gathered)

@@ -61,7 +61,7 @@ def plotted(share: float) -> float:
 
 
 def calibration_pages(calibrations: Calibrations) -> APIRouter:
-    """Return the route of the page."""
+    """Return the route for the page."""
     router = PageRouter()
 
     @router.get("/leaderboard/calibration")
@@ -120,7 +120,7 @@ class CalibrationDocument:
 
 
 def calibration_api(calibrations: Calibrations) -> APIRouter:
-    """Return the API route of the comparison."""
+    """Return the API route for the comparison."""
     router = DataRouter("arena")
 
     @router.get("/leaderboard/calibration")

@@ -106,7 +106,7 @@ class LeaderboardQuery:
 
 
 def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
-    """Return the routes of the leaderboard."""
+    """Return the routes for the leaderboard."""
     router = PageRouter()
 
     @router.get("/leaderboard")
@@ -169,7 +169,7 @@ def _table(board: Board, query: LeaderboardQuery) -> Response:
 
 
 def public_api(boards: Boards) -> APIRouter:
-    """Return the route of the leaderboard API."""
+    """Return the route for the leaderboard API."""
     router = DataRouter("arena")
 
     @router.get("/leaderboard", responses=LISTED)
@@ -285,7 +285,7 @@ _BADGE_CACHE_CONTROL: Final = "public, max-age=300"
 
 
 def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
-    """Return the routes of badges. They are the same for every visitor, and any site may embed them."""
+    """Return the routes for badges. They are the same for every visitor, and any site may embed them."""
     router = PageRouter(anonymous=True)
 
     @router.get("/bots/{bot}/badge.svg")

@@ -1,1 +1,1 @@
-"""Games of people against bots."""
+"""People's games against bots."""

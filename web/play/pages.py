@@ -1,4 +1,4 @@
-"""Games of people against bots: choosing opponents, playing, and the result."""
+"""People's games against bots: choosing opponents, playing, and the result."""
 
 import asyncio
 import random
@@ -81,8 +81,8 @@ class FinalPlace:
 class OpenGameLimits:
     """Adds people's games, and limits how many are open per address. Thread-safe.
 
-    Without limits, one person could occupy all ``tables`` and waiting places. Only games that this process
-    added count.
+    Without limits, one person could occupy all ``tables`` and waiting places. Only games added
+    by this process count.
     """
 
     def __init__(self, games: PersonGames, *, tables: int) -> None:

@@ -166,7 +166,7 @@ _KINDS: Final = (
 
 
 def submission_pages(store: Store, receiver: Receiver, downloads: Downloads) -> APIRouter:
-    """Return the routes of submissions. All but the editor require a session; programs use the API."""
+    """Return the routes for submissions. All but the editor require a session; programs use the API."""
     router = PageRouter(private=True)
     pages = _Submissions(store, receiver, downloads)
     router.add_api_route("/submit", pages.form)

@@ -105,7 +105,7 @@ Raises 404 if the game doesn't exist or the viewer may not see it.
 
 
 def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = False) -> APIRouter:
-    """Return the routes of a viewer.
+    """Return the routes for a viewer.
 
     ``base`` is the prefix of its games' addresses, without a trailing slash. ``private`` pages require a
     session.
@@ -208,7 +208,7 @@ def shown_game(found: GamePage) -> Shown:
 
 
 def viewer_pages(store: Store) -> APIRouter:
-    """Return the routes of the viewer of rated games."""
+    """Return the routes for the viewer of rated games."""
 
     def find(game: GameId) -> Shown:
         return shown_game(read_game(store.games, game))
@@ -219,7 +219,7 @@ def viewer_pages(store: Store) -> APIRouter:
 
 
 def _embedding_pages(store: Store, find: Find) -> APIRouter:
-    """Return the routes of frames and link previews that other sites show. They are the same for everyone."""
+    """Return the routes for frames and link previews on other sites. They are the same for everyone."""
     router = PageRouter(anonymous=True)
     pictures = Pictures()
     Found = Annotated[Shown, Depends(find)]  # noqa: N806 - an alias of a type

@@ -178,7 +178,7 @@ def picture(film: Film, title: str, chances: Chances | None = None) -> bytes:
 
 
 def _graph(sheet: Sheet, chances: Chances, places: Sequence[int]) -> None:
-    """Draw the chances by turn, the winners' last and in vermilion."""
+    """Draw the chances by turn; the winners' lines come last, in vermilion."""
     left, top, right, bottom = _GRAPH
     sheet.text((right, top - 32), "chance of winning", 22, SOFT, align="right")
     for height in (top, (top + bottom) / 2, bottom):

@@ -69,7 +69,7 @@ class SheetRow:
     rounds: tuple[int, ...]  # points by round, without puddings
     kinds: tuple[int, ...]  # points in all rounds, by category of :attr:`ScoreSheet.kinds`
     counted: int  # number of puddings
-    puddings: int  # their points
+    puddings: int  # points for puddings
     total: int
 
 

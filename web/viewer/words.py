@@ -50,7 +50,7 @@ def of_unseen(count: int, hidden: int) -> str:
     """
     if not hidden:
         return f"Every hand is known. These {count} cards were not dealt."
-    return f"The {hidden} face-down cards are among these {count}; the rest were not dealt."
+    return f"Face-down cards: {hidden} of these {count}; the rest were not dealt."
 
 
 def _describe_choices(film: Film, frame: Frame, viewpoint: Viewpoint) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _winners(film: Film) -> str:
 def _ties(film: Film) -> Iterator[str]:
     """Describe how ties in points were broken.
 
-    Seats that were taken over rank below the others, whatever their points and puddings.
+    Seats that were taken over come last, whatever their points and puddings.
     """
     places, totals, puddings = film.replay.places, film.replay.totals, film.replay.puddings.counts
     seats = sorted(range(film.rules.players), key=lambda seat: (places[seat], seat))
