@@ -53,7 +53,7 @@ def check_account(connection: Connection, name: str) -> None:
 
 def taken_by_another(name: str) -> NameTaken:
     """Return the error for a name that is taken or looks like another."""
-    return NameTaken(f"the name {name}, or one too similar to it, is taken: choose another")
+    return NameTaken(f"the name {name} is taken, or too similar to a taken name: choose another")
 
 
 def _skeleton(column: Any) -> ColumnElement[str]:  # noqa: ANN401 - an SQLAlchemy column

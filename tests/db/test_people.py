@@ -70,7 +70,7 @@ def test_a_name_that_looks_like_another_is_taken(store: Store, name: str) -> Non
     add_account(store, "LiIy")
     add_bot(store, "greedy", author="house")
     add_bot(store, "gree_dyo", author="g_bot")
-    with pytest.raises(NameTaken, match="too similar to it, is taken"):
+    with pytest.raises(NameTaken, match="too similar to a taken name"):
         add_account(store, name)
 
 
