@@ -14,6 +14,7 @@ import typer
 from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, fail, print_json, print_table, say
 from arena.images.image import IntakeError, Rejected
 from arena.platform.names import WrongName
+from arena.platform.speech import counted
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.documents import BotList
 from arena.protocol.languages import SOURCE_SUFFIXES
@@ -226,7 +227,7 @@ def _print(bot: "KnownBot") -> None:
 
 
 def _print_rebuilt(rebuilt: "Rebuilt") -> None:
-    typer.echo(f"{rebuilt.events} events applied, {rebuilt.ratings} ratings changed")
+    typer.echo(f"{counted(rebuilt.events, 'event')} applied, {counted(rebuilt.ratings, 'rating')} changed")
 
 
 _MIB: Final = 1024 * 1024

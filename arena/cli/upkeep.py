@@ -10,6 +10,7 @@ import typer
 
 from arena.cli.admin import open_arena_store, operator_name, record_action
 from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, open_output, print_json, print_table, say
+from arena.platform.speech import counted
 from arena.protocol.documents import SubmissionList
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def rebuild_ratings() -> None:
     with open_arena_store() as (_, store):
         rebuilt = store.ladder.rebuild()
     record_action("rebuild-ratings", detail=f"{rebuilt.differing} differed")
-    typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
+    typer.echo(f"{counted(rebuilt.events, 'event')}, {counted(rebuilt.differing, 'rating')} differed")
     if rebuilt.differing:
         raise typer.Exit(EXIT_FAILURE)
 
@@ -272,7 +273,7 @@ def rebuild_statistics() -> None:
     """
     with open_arena_store() as (_, store):
         rebuilt = store.cards.rebuild()
-    summary = f"{rebuilt.games} games counted, {rebuilt.differing} totals differed"
+    summary = f"{counted(rebuilt.games, 'game')} counted, {counted(rebuilt.differing, 'total')} differed"
     record_action("rebuild-statistics", detail=summary)
     typer.echo(summary)
     if rebuilt.differing:
@@ -334,12 +335,12 @@ def _summary(manifest: "BackupManifest") -> str:
     from arena.ops.backup.archive import IMAGES, UPLOADS
 
     counts = (
-        (manifest.rows("bot"), "bots"),
-        (manifest.rows("game"), "rated games"),
-        (manifest.rows("account"), "accounts"),
-        (len(manifest.names(f"{IMAGES}/images")), "images"),
-        (len(manifest.names(UPLOADS)), "uploads waiting to be processed"),
+        (manifest.rows("bot"), "bot"),
+        (manifest.rows("game"), "rated game"),
+        (manifest.rows("account"), "account"),
+        (len(manifest.names(f"{IMAGES}/images")), "image"),
+        (len(manifest.names(UPLOADS)), "unprocessed upload"),
     )
     size = sum(part.size for part in manifest.parts.values()) / _MIB
-    held = ", ".join(f"{count} {what}" for count, what in counts)
+    held = ", ".join(counted(*each) for each in counts)
     return f"{held}, {size:.1f} MiB unpacked, as of {manifest.made:%Y-%m-%d %H:%M:%S} UTC"
