@@ -77,6 +77,7 @@ def test_a_name_is_cleaned(name: str, shown: str) -> None:
         (millis, 9999.4, "9,999 ms"),
         (millis, 15_548, "15.5 s"),
         (size, 0, "0 bytes"),
+        (size, 1, "1 byte"),
         (size, 1023, "1,023 bytes"),
         (size, 1_048_000, "1,023.4 KiB"),
         (size, 1_572_864, "1.5 MiB"),

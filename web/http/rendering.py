@@ -127,7 +127,7 @@ def millis(value: float | None) -> str:
 def size(value: int) -> str:
     """Format a number of bytes in the largest unit that fits, with one decimal from KiB on."""
     if value < _KIB:
-        return f"{value:,} bytes"
+        return f"{value:,} byte{'s' * (value != 1)}"
     if value < _KIB * _KIB:
         return f"{value / _KIB:,.1f} KiB"
     return f"{value / _KIB / _KIB:,.1f} MiB"

@@ -183,7 +183,7 @@ class Shown:
     download: str  # the address of its replay
     embed: str | None = None  # like `base`, for pages that other sites may frame; None for a private game
     section: str = "mine"  # the site's section that the game belongs to
-    viewers: str = "the owner and operators"  # who can open a private game
+    viewers: str = "its owner and operators"  # who can open a private game
 
 
 class ViewerControl(NamedTuple):
