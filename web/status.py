@@ -42,7 +42,7 @@ def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], dat
     def status(caller: OptionalCaller) -> Status:
         """Return the arena's activity, queue, workers and hosts.
 
-        Bots in unrated matches, quarantined matches and rejected workers are shown only to operators, with
+        Quarantined matches, rejected workers, and bots in unrated matches are shown only to operators with
         the ``operate`` scope.
         """
         operator = caller is not None and Scope.OPERATE in caller.scopes
@@ -77,7 +77,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
             _log.warning("not ready", error=f"the database has not responded for {_CHECK_SECONDS:.0f} s")
             return _not_ready(_UNAVAILABLE)
         except StoreError as error:
-            # Don't disclose where the database is; the log has it.
+            # Don't disclose the database's location; it is in the log.
             _log.warning("not ready", error=str(error))
             return _not_ready(_reason(error))
         return _ok()

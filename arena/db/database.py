@@ -270,7 +270,7 @@ def check_references(connection: Connection) -> None:
     check = "PRAGMA foreign_key_check"
     if broken := connection.execute(text(check)).first():
         raise IntegrityError(
-            check, None, ValueError(f"a foreign key of the table {broken.table} refers to a missing row")
+            check, None, ValueError(f"a foreign key in table {broken.table} refers to a missing row")
         )
 
 

@@ -1,6 +1,6 @@
-"""Games that viewers can watch while their matches are being played, up to the disclosed round.
+"""Games in progress, which viewers can watch up to the last disclosed round.
 
-No result depends on them. Every method may raise DatabaseUnavailable.
+No result depends on these copies. Every method may raise DatabaseUnavailable.
 """
 
 from collections.abc import Sequence
@@ -85,7 +85,7 @@ class LiveGames(Repository):
             return True
 
     def find(self, match: str, game: int | None = None) -> WatchedMatch | None:
-        """Return a match and one of its games, or None if the match is unknown."""
+        """Return a match and one of its games, if it has begun. Return None if the match is unknown."""
         with self._transactions.read() as connection:
             row = connection.execute(
                 select(MatchRow.id.label("match"), MatchRow.deals.label("games"), MatchRow.challenge_number)

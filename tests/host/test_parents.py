@@ -170,7 +170,7 @@ def test_another_image_under_the_tag_is_reported_and_used_on_request(
     assert ensure_parent(docker_client, parents, said.append) == first
     command = f"docker tag {registry.name} {parents.recorded}"
     assert said == [
-        f"{registry.name} is now {newer}. {first.digest} stays in use. To use the new one: {command}"
+        f"{registry.name} is now {newer}, but {first.digest} is still in use. To use the new one: {command}"
     ]
 
     docker_client.images.get(registry.name).tag(*parents.recorded.split(":"))

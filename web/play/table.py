@@ -20,7 +20,7 @@ class SeatAtTable:
     name: str  # the person's is ``YOU``
     bot: tuple[str, int] | None  # name and version; None for the person and the dummy
     you: bool
-    score: int  # points of earlier rounds, and the certain points of this round
+    score: int  # points from earlier rounds, and those already certain in this round
     puddings: int
     stacks: tuple[Stack, ...]
     cards: int  # number of cards in its hand; for the dummy, in its pile
@@ -87,7 +87,7 @@ def within(name: str) -> str:
 
 
 def table_view(seating: SeatingPlan, view: View) -> TableView:
-    """Return the table at a decision."""
+    """Return the table as the person sees it when asked for a decision."""
     names = seating.names
     others = [*range(view.seat + 1, len(names)), *range(view.seat)]
     plays = _last_plays(view)

@@ -3,8 +3,9 @@
 A registry is faster. If none is reachable, Debian packages provide equivalent content: the interpreter, a
 shell and the C libraries that compiled packages expect.
 
-A registry may later serve a different image under the same tag. So the tag is resolved once: the image is
-pulled by its digest and tagged ``kaiten/registry-NAME``, and later builds use this tag.
+A registry may later serve a different image under the same tag. So the tag is resolved once: the
+image, which is pulled by its digest unless the engine has it, is tagged ``kaiten/registry-NAME``, and later
+builds use this tag.
 """
 
 import hashlib
@@ -93,7 +94,7 @@ class Parents:
 
 
 def is_present(client: docker.DockerClient, parents: Parents) -> bool:
-    """Return True if the engine has the image made from Debian packages by this exact recipe."""
+    """Return True if the engine has the image made from Debian packages, built with exactly this recipe."""
     try:
         image = client.images.get(parents.debian_image)
     except ImageNotFound:
@@ -104,7 +105,7 @@ def is_present(client: docker.DockerClient, parents: Parents) -> bool:
 def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
     """Make the image from Debian packages.
 
-    Raises ImageError if mmdebstrap failed, or is missing and can't be installed here.
+    Raises ImageError if mmdebstrap fails, or if it is missing and can't be installed here.
     """
     _require_mmdebstrap(parents, say)
     say(f"Building {parents.debian_image} from Debian packages with mmdebstrap")
@@ -217,12 +218,12 @@ def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Pa
 
 
 def _find_recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
-    """Return the image that was pulled earlier. Report if the registry's tag has since moved."""
+    """Return the image that was recorded earlier. Report if the engine's official tag has since moved."""
     image = _find(client, parents.recorded)
     tagged = _find(client, parents.official)
     if image and tagged and tagged.id != image.id:
         say(
-            f"{parents.official} is now {_digest(tagged)}. {_digest(image)} stays in use. To use the "
+            f"{parents.official} is now {_digest(tagged)}, but {_digest(image)} is still in use. To use the "
             f"new one: docker tag {parents.official} {parents.recorded}"
         )
     return image
