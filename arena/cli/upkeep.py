@@ -39,7 +39,7 @@ _MAX_GAMES: Final = 20_000
 
 
 def fit_beta() -> None:
-    """Estimate the noise of one game (β) from recent games, and print how much it improves predictions."""
+    """Estimate the noise of one game (β) from recent games, and print how much that improves predictions."""
     from arena.ladder.calibration import fit_betas
 
     with open_arena_store() as (_, store):
