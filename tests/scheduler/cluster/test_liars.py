@@ -78,7 +78,7 @@ def test_false_records_quarantine_no_match_but_put_their_worker_on_probation(
     At first it gets as many matches as it has seats for, then one per minute.
     """
     cluster.start("records", "records", key="worker", program=liar.main)
-    wait_until(lambda: "plays for" in cluster.log("records"))
+    wait_until(lambda: "has joined" in cluster.log("records"))
     queue_up(store, MATCHES)
     shown = []
 
@@ -101,7 +101,7 @@ def test_false_records_quarantine_no_match_but_put_their_worker_on_probation(
 def test_a_report_that_can_not_be_stored_affects_only_its_worker(cluster: Hosts, store: Store) -> None:
     """The worker is refused, which is logged once. The coordinator still sees others join and leave."""
     cluster.start("report", "report", key="worker", program=liar.main)
-    wait_until(lambda: "plays for" in cluster.log("report"))
+    wait_until(lambda: "has joined" in cluster.log("report"))
     workers = workers_of(cluster, store, utc_now)
 
     def seen() -> int:
@@ -122,7 +122,7 @@ def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Stor
     """The list has the reason and the time of each refusal, even if the worker's card can't be read."""
     for what in ("format", "card"):
         cluster.start(what, what, key="worker", program=liar.main)
-        wait_until(lambda: "plays for" in cluster.log(what))  # noqa: B023 - called immediately
+        wait_until(lambda: "has joined" in cluster.log(what))  # noqa: B023 - called immediately
     moments = count(1)
     workers = workers_of(cluster, store, lambda: datetime(2026, 1, 1, 0, next(moments), tzinfo=UTC))
 
