@@ -154,7 +154,7 @@ def unbench(bot: BotArgument) -> None:
 
 
 def retire(bot: BotArgument) -> None:
-    """Take a bot off the ladder; its author or a new version can reactivate it."""
+    """Take a bot off the ladder until its author, a new version or you reactivate it."""
     with _open_bot_operators() as operators:
         _print(operators.retire(operator_name(), bot))
 

@@ -5,7 +5,7 @@ chance can have the same effect, so a report is a reason to review games, not pr
 
 For each pair, results are compared with the prediction from the latest ratings of both versions. The variance
 of the sum of the differences has two parts: the luck of each game, and the error of the ratings, which is the
-same in all games of a pair. Of n pairs, one may look odd by chance alone, so a pair's probability is
+same in all games of a pair. Of n pairs, one may look odd purely by chance, so a pair's probability is
 multiplied by n (Bonferroni).
 """
 

@@ -245,7 +245,7 @@ def test_other_addresses_are_refused(url: str) -> None:
     ],
 )
 def test_no_address_shows_a_password(url: str) -> None:
-    """No error about an invalid address shows its password, wherever it stands in the address."""
+    """No error about an invalid address shows its password, wherever the password is in the address."""
     with pytest.raises(StoreError, match=r"sqlite:///FILE|host=/nowhere|host=%2Fnowhere") as caught:
         open_store(url)
     assert "hunter2" not in str(caught.value)
