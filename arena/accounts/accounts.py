@@ -27,6 +27,7 @@ from arena.db.quotas import AccountQuota
 from arena.db.store import Store
 from arena.platform.names import FORMER
 from arena.platform.settings import RegistrationMode
+from arena.platform.speech import counted
 from arena.protocol.states import Role
 
 
@@ -189,7 +190,7 @@ class OperatorActions:
         """Create an invitation for one account, valid for this number of days, and return its secret."""
         secret = self._sources.new_secret()
         now = self._sources.now()
-        entry = self._entry(who, "invite", detail=f"for {days} days")
+        entry = self._entry(who, "invite", detail=f"for {counted(days, 'day')}")
         self._people.invite(hash_of(secret), now, now + timedelta(days=days), entry)
         return secret
 

@@ -25,6 +25,7 @@ from arena.db.matches import FinishedMatch
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_bot_image
 from arena.platform.settings import Address, Settings
+from arena.platform.speech import counted
 from arena.play.botfiles import bot_names, samples
 from arena.protocol.languages import PYTHON
 from arena.protocol.match import RuntimeName
@@ -103,11 +104,12 @@ class RoundBar:
             case FinishedMatch():
                 self._played += 1
                 self._games += len(event.games)
+                games = counted(self._games, "game")
                 self._progress.update(
-                    self._task, completed=self._played, description=f"rated matches ({self._games} games)"
+                    self._task, completed=self._played, description=f"rated matches ({games})"
                 )
                 if self._progress.disable:
-                    self._say(f"{self._played} of {self._matches} matches, {self._games} games")
+                    self._say(f"{self._played} of {self._matches} matches, {games}")
             case AttemptFailed():
                 self.quarantined += event.quarantined
 
