@@ -15,8 +15,8 @@ import docker
 from arena.app.host import slots_of_host
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_bot_image
+from arena.languages.python import PYTHON
 from arena.play.launcher.launcher import Launcher
-from arena.protocol.languages import PYTHON
 from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.rules import Rules
 from arena.sandbox.docker.engine import connect

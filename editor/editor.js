@@ -1,4 +1,4 @@
-// An editor for bots: CodeMirror with Python and JavaScript, in the site's colours.
+// An editor for bots: CodeMirror in the site's colours, with highlighting for Python and JavaScript.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
@@ -46,8 +46,8 @@ export function edit(element, { label, description, change }) {
           bracketMatching(),
           highlightActiveLine(),
           highlightActiveLineGutter(),
-          indentUnit.of(INDENTS[language]),
-          LANGUAGES[language](),
+          indentUnit.of(INDENTS[language] ?? "    "),
+          LANGUAGES[language]?.() ?? [],
           look,
           syntaxHighlighting(colours),
           EditorView.contentAttributes.of({ "aria-label": label, "aria-description": description, tabindex: "0" }),

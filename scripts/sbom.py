@@ -28,7 +28,8 @@ from packageurl import PackageURL
 
 from arena import __version__
 from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE
-from arena.protocol.languages import JAVASCRIPT, PYTHON
+from arena.languages.javascript import JAVASCRIPT
+from arena.languages.python import PYTHON
 
 _ROOT: Final = Path(__file__).parents[1]
 _IMAGES: Final = (PYTHON.base_image, JAVASCRIPT.base_image, SERVER_IMAGE, DATABASE_IMAGE)

@@ -26,7 +26,8 @@ from hypothesis import HealthCheck, settings
 
 from arena.db.store import open_store
 from arena.images.build.base import ensure_base_image
-from arena.protocol.languages import JAVASCRIPT, PYTHON
+from arena.languages.javascript import JAVASCRIPT
+from arena.languages.python import PYTHON
 from tests.browser.chromium import find_chromium
 from tests.copies import Copies
 from tests.engines import hasten

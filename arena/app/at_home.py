@@ -21,10 +21,10 @@ from arena.app.playing import house_bots, playing
 from arena.client.sending import Target, payload_of
 from arena.db.submissions import KnownSubmission, QualificationGame, SubmissionRepository
 from arena.images.build.base import ensure_base_image
+from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import UploadKind
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.runtime import RuntimeFailure
 from arena.scheduler.coordinator import ArenaError

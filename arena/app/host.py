@@ -15,16 +15,15 @@ import structlog
 from arena.app.folders import INSTALL_SIZE, CannotStart, private_folder, utc_now
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_canary_image
+from arena.languages.python import PYTHON
 from arena.platform.settings import Settings
 from arena.play.launcher import HostTooSmall
 from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH
 from arena.play.launcher.slots import FULL_TABLE, RESERVE_MIB, SlotPool
 from arena.protocol.controls import HostReport
-from arena.protocol.languages import PYTHON
 from arena.protocol.match import Limits, RuntimeName
-from arena.sandbox.docker.engine import connect, engine_errors
-from arena.sandbox.docker.runtime import DockerRuntime
-from arena.sandbox.process.runtime import ProcessRuntime
+from arena.sandbox.docker.engine import engine_errors
+from arena.sandbox.opening import open_runtime
 from arena.sandbox.runtime import BotsGroup, CanaryParts, ImageSource, Runtime
 
 _MIB: Final = 1024 * 1024
@@ -113,16 +112,13 @@ def runtime_of(
     RuntimeFailure if the engine is not responding or can't be used with these settings, and any error that
     ``images`` raises.
     """
-    if settings.sandbox is RuntimeName.PROCESS:
-        return ProcessRuntime()
-    source = None if images is None else images(settings)
-    cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
-    return DockerRuntime(
-        connect(),
-        cores=cores,
-        runtime=settings.container_runtime,
-        install=install,
-        images=source,
+    contained = settings.sandbox is not RuntimeName.PROCESS
+    return open_runtime(
+        settings.sandbox,
+        install,
+        cores=",".join(map(str, sorted(os.sched_getaffinity(0)))),
+        container_runtime=settings.container_runtime,
+        images=images(settings) if contained and images is not None else None,
     )
 
 

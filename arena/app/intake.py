@@ -18,9 +18,9 @@ from arena.images.keeper import ImageKeeper
 from arena.images.objects import Objects
 from arena.images.source import StoreSource
 from arena.images.store import ImageStore
+from arena.languages.language import Language
 from arena.platform.settings import Settings
 from arena.protocol.controls import Gate
-from arena.protocol.languages import Language
 from arena.sandbox.docker.engine import connect, engine_errors
 from arena.sandbox.docker.images import export_image
 from arena.sandbox.runtime import Runtime

@@ -24,10 +24,10 @@ from arena.app.folders import CannotStart
 from arena.db.matches import FinishedMatch
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_bot_image
+from arena.languages.python import PYTHON
 from arena.platform.settings import Address, Settings
 from arena.platform.speech import counted
 from arena.play.botfiles import bot_names, samples
-from arena.protocol.languages import PYTHON
 from arena.protocol.match import RuntimeName
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher

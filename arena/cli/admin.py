@@ -13,11 +13,11 @@ import typer
 
 from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, fail, print_json, print_table, say
 from arena.images.image import IntakeError, Rejected
+from arena.languages.registry import SOURCE_SUFFIXES
 from arena.platform.names import WrongName
 from arena.platform.speech import counted
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.documents import BotList
-from arena.protocol.languages import SOURCE_SUFFIXES
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 

@@ -25,8 +25,9 @@ from arena.cli.console import (
 from arena.cli.play import Dummy, PassBothWays, SoySauce, explain
 from arena.home.bots import UnusableBot, bot_of_command, find_bot
 from arena.home.puzzle import move_text, position_lines
-from arena.home.starter import FolderTaken, StarterLanguage, starter_files, write_starter
+from arena.home.starter import FolderTaken, starter_files, write_starter
 from arena.home.workers import PlayingFailed
+from arena.languages.registry import StarterLanguage
 from arena.platform.names import WrongName
 from arena.platform.speech import counted
 from arena.play.botfiles import BotBroken, load_bot

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from arena.client.sites import CannotSend
+from arena.languages.language import Language
+from arena.languages.registry import SOURCE_SUFFIXES, language_of
 from arena.platform.names import WrongName, check_name
-from arena.protocol.languages import SOURCE_SUFFIXES, Language, language_of
 
 _ARCHIVES: Final = (".tar.gz", ".tgz", ".tar")
 _GZIP: Final = b"\x1f\x8b"

@@ -34,7 +34,7 @@ VERSION_TABLE: Final = "kaiten_schema"
 FIRST_REVISION: Final = "0100"
 """The first in ``migrations/versions``. Revisions are four-digit numbers in increasing order."""
 
-NEWEST_REVISION: Final = "0104"
+NEWEST_REVISION: Final = "0105"
 """The revision that this program needs: the last in ``migrations/versions``."""
 
 NO_UPGRADE: Final = "which predates the first release and can't be read or upgraded by this version"

@@ -11,8 +11,8 @@ from arena.db import names as taken_names
 from arena.db.database import count, from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
 from arena.db.schema import OPEN_SUBMISSION, AccountRow, BotRow, BotVersionRow, SubmissionRow, UploadRow
+from arena.languages.registry import UploadKind
 from arena.protocol.states import BotState
-from arena.protocol.submissions import UploadKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

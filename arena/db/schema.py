@@ -708,7 +708,6 @@ class SubmissionRow(Base):
         CheckConstraint(
             "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')", name="stage"
         ),
-        CheckConstraint("kind IN ('image', 'python', 'javascript')", name="kind"),
         _partial_index(OPEN_SUBMISSION, "ix_submission_open", "number"),
         Index("ix_submission_author_received", "author", "received"),
         Index("ix_submission_bot", "bot"),

@@ -11,8 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from arena.play.botfiles import FILE, bot_names, samples
-from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, language_of
+from arena.languages.language import Language
+from arena.languages.python import PYTHON
+from arena.languages.registry import LANGUAGES, language_of
+from arena.play.botfiles import bot_names, samples
 
 HOUSE: Final = "house"
 _SELF: Final = "local"
@@ -165,8 +167,8 @@ def _bot_of_folder(path: Path, word: str) -> HomeBot:
     language = _language_in(path)
     if language is None:
         raise UnusableBot(
-            f"{word} has neither {FILE} nor {JAVASCRIPT.file}. For a bot in another language, give the "
-            "program that you built, or a command, such as --bot 'java -jar mybot.jar'"
+            f"{word} has no {' or '.join(language.file for language in LANGUAGES)}. For a bot in another "
+            "language, give the program that you built, or a command, such as --bot 'java -jar mybot.jar'"
         )
     return _folder_bot(path, word, language)
 
@@ -183,9 +185,10 @@ def _bot_of_file(path: Path, word: str) -> HomeBot:
             name=path.stem, word=shlex.quote(word), author=_SELF, file=None, command=command, language=None
         )
     if language is None:
+        known = ", ".join(f"{known.title} ({known.suffixes[0]})" for known in LANGUAGES)
         raise UnusableBot(
-            f"{path} is not Python (.py), JavaScript (.js) or a program. For a bot in another language, give "
-            "the program that you built, or a command, such as --bot 'java -jar mybot.jar'"
+            f"{path} is not {known} or a program. For a bot in another language, give the program that you "
+            "built, or a command, such as --bot 'java -jar mybot.jar'"
         )
     name = path.resolve().parent.name if path.name == language.file else path.stem
     return _source_file_bot(name, word, _SELF, path, language)

@@ -33,7 +33,8 @@ from arena.images.image import (
 from arena.images.objects import CHUNK
 from arena.images.reader import INTAKE_UID, repack
 from arena.images.store import GRACE, Content, ImageStore, PrunePolicy
-from arena.protocol.languages import BOT_FOLDER, LANGUAGES, Language, language_of
+from arena.languages.language import BOT_FOLDER, Language
+from arena.languages.registry import LANGUAGES, language_of
 
 
 @contextmanager

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from arena.languages.registry import UploadKind
 from arena.protocol.faults import Fault
 from arena.protocol.states import BotState, MatchState, Role, Scope
-from arena.protocol.submissions import Cause, Stage, UploadKind
+from arena.protocol.submissions import Cause, Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

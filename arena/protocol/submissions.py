@@ -7,7 +7,6 @@ from typing import Final
 import msgspec
 
 from arena.protocol.decoding import prepared
-from arena.protocol.languages import LANGUAGES
 
 
 class Stage(StrEnum):
@@ -34,29 +33,6 @@ class Stage(StrEnum):
     def over(self) -> bool:
         """True if this stage is final."""
         return self in {Stage.ACTIVE, Stage.PASSED, Stage.REJECTED}
-
-
-class UploadKind(StrEnum):
-    """The type of a file. Languages are named as in :data:`arena.protocol.languages.LANGUAGES`."""
-
-    IMAGE = "image"
-    PYTHON = "python"
-    JAVASCRIPT = "javascript"
-
-    @property
-    def suffix(self) -> str:
-        """The file name extension."""
-        language = _LANGUAGES.get(self.value)
-        return ".tar" if language is None else language.suffixes[0]
-
-    @property
-    def label(self) -> str:
-        """The display name."""
-        language = _LANGUAGES.get(self.value)
-        return "Image" if language is None else language.title
-
-
-_LANGUAGES: Final = {language.name: language for language in LANGUAGES}
 
 
 class CauseKind(StrEnum):

@@ -1,4 +1,4 @@
 """Runs untrusted programs, one bot per sandbox.
 
-Import the runtimes from ``docker.runtime`` and ``process.runtime``.
+``opening`` opens one of the runtimes, which are in ``docker`` and ``process``.
 """

@@ -17,11 +17,11 @@ from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
 from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
+from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import check_name
 from arena.platform.settings import Settings
 from arena.protocol.controls import admit
-from arena.protocol.submissions import UploadKind
 from arena.submissions.uploads import Damaged, NoRoom, SlotLost, TooLarge, UploadRefused, Uploads, unwritten
 
 MAX_CONCURRENT: Final = 16

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from arena.languages.registry import UploadKind
 from arena.platform.files import Disk, sync
-from arena.protocol.submissions import UploadKind
 
 
 class UploadRefused(Exception):

@@ -39,7 +39,7 @@ def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
     folder = tmp_path / "mybot"
     sample = (ROOT / "bots" / "greedy-js" / "Dockerfile").read_text()
     assert (folder / "Dockerfile").read_text() == sample
-    library = ROOT / "bots" / "base-javascript" / "kaiten"
+    library = ROOT / "arena" / "languages" / "javascript" / "kaiten"
     command = f"npm install --install-links {shlex.quote(str(library))} @grpc"
     assert command in (folder / "README.md").read_text()
     shutil.copytree(library, folder / "node_modules" / "kaiten")

@@ -42,7 +42,7 @@ REFUSED = {
     f"play {'a' * 300} first.py": "File name too long",
     "play greedy first.py --json -o -": "--json and the replays can't both go to stdout",
     "play bot.c first.py": "bot.c is not Python (.py), JavaScript (.js) or a program",
-    "play . first.py": ". has neither bot.py nor bot.js",
+    "play . first.py": ". has no bot.py or bot.js",
     "play greedy first.py first.py --dummy": "3 players with a dummy: ",
     "play greedy first.py -o no/where": "can't write no/where: ",
     "play greedy first.py -o /dev/full": "can't write /dev/full: ",

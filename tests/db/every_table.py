@@ -17,11 +17,11 @@ from arena.db.quotas import AccountQuota
 from arena.db.store import Store
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
 from arena.ladder.settings import LadderChange
+from arena.languages.registry import UploadKind
 from arena.protocol.match import WorkerStatus
 from arena.protocol.news import Topic, please_confirm, sample
 from arena.protocol.states import Role
 from arena.protocol.status import RefusedWorker
-from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.builders import START, analysed, fill, finish, play_matches
 from tests.db.builders import add_matches, claim_one, new_challenge, put_aside

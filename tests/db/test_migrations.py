@@ -157,5 +157,7 @@ def test_earlier_revisions_are_migrated(
         assert [after.pop(table) for table in ADDED_TABLES] == [{}, {}, {}]
         assert before["ladder"][1,].pop("cards_from") == 1
         assert after == before
+        with database.write() as connection:  # a language that only later versions know
+            connection.execute(text("UPDATE submission SET kind = 'rust'"))
         with pytest.raises(IntegrityError), database.write() as connection:
             connection.execute(text("DELETE FROM submission"))

@@ -12,9 +12,10 @@ from arena.db.errors import BotTaken, QuotaReached, SameContent
 from arena.db.matches import NewQualification
 from arena.db.quotas import MAX_IN_PROGRESS, AccountQuota, NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
+from arena.languages.registry import UploadKind
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import Cause, CauseKind, Stage, UploadKind
+from arena.protocol.submissions import Cause, CauseKind, Stage
 from tests.db.builders import (
     START,
     add_account,

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 import docker
 import pytest
 
-from arena.protocol.languages import LANGUAGES
-from tests.docs.documents import DOCS, ROOT, blocks, rows
+from arena.languages.javascript import JAVASCRIPT
+from arena.languages.python import PYTHON
+from arena.languages.registry import LANGUAGES
+from tests.docs.documents import DOCS, blocks, rows
 
 PAGE = DOCS / "base-images.md"
 
@@ -32,18 +34,18 @@ def columns() -> Mapping[str, Mapping[str, str]]:
 
 def pins() -> Mapping[str, Mapping[str, str]]:
     """Return the packages' versions in the images' package lists and lock files, by language."""
-    folder = ROOT / "bots/base-python"
+    folder = PYTHON.recipe.folder
     wanted = [line for line in (folder / "requirements.in").read_text().splitlines() if line[:1].isalpha()]
     locked = (folder / "requirements.lock").read_text().splitlines()
     lines = [line.split()[0].split("==") for line in locked if "==" in line]
     python = {name: version for name, version in lines if name in wanted}
-    modules = json.loads((ROOT / "bots/base-javascript/package-lock.json").read_text())["packages"]
+    modules = json.loads((JAVASCRIPT.recipe.folder / "package-lock.json").read_text())["packages"]
     javascript = {name: modules[f"node_modules/{name}"]["version"] for name in modules[""]["dependencies"]}
     return {"Python": python, "JavaScript": javascript}
 
 
 def test_the_table_says_how_the_arena_treats_a_file() -> None:
-    """Suffixes, images, paths and commands are those in arena/protocol/languages.py."""
+    """Suffixes, images, paths and commands are those in arena/languages."""
     told = columns()
     assert list(told) == [language.title for language in LANGUAGES]
     for language in LANGUAGES:

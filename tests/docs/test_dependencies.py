@@ -24,13 +24,14 @@ def declared() -> set[str]:
     specified = project["project"]["dependencies"] + [
         item for group in (*groups, *extras) for item in group if isinstance(item, str)
     ]
-    lists = (ROOT / "bots").glob("*/requirements.in")
+    lists = (ROOT / "arena/languages").glob("*/image/requirements.in")
     bots = [line for path in lists for line in path.read_text().splitlines()]
     specified += [line for line in bots if line and not line.startswith("#")]
     names = {re.split(r"[\[<>=~! ]", item)[0] for item in specified}
     for folder in ("", "editor/"):
         names |= set(json.loads((ROOT / f"{folder}package.json").read_text())["devDependencies"])
-    return names | set(json.loads((ROOT / "bots/base-javascript/package.json").read_text())["dependencies"])
+    package = json.loads((ROOT / "arena/languages/javascript/image/package.json").read_text())
+    return names | set(package["dependencies"])
 
 
 def documented() -> dict[str, str]:

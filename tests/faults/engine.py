@@ -16,7 +16,7 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from arena.images.build.context import CANARY_IMAGE
-from arena.protocol.languages import PYTHON
+from arena.languages.python import PYTHON
 from arena.protocol.match import RuntimeName
 from tests.faults.killing import installed
 from tests.faults.processes import Popen, begin, below, bury, is_orphan, wait_until

@@ -27,10 +27,10 @@ from arena.db.store import open_store
 from arena.db.submissions import KnownSubmission
 from arena.ladder.matchmaking import draw_seatings, rotations
 from arena.ladder.settings import LadderChange
+from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.match import Clock, Limits, RuntimeName
-from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from arena.sandbox.runtime import INSTALL_LABEL
 from arena.submissions.receiver import Upload, open_receiver

@@ -147,7 +147,7 @@ def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
     with npm_registry(_ADVISORY) as registry:
         status, said = audit(tmp_path, registry, {"*": [_CLEAN]})
     assert status == 1
-    assert "bots/base-javascript: npm audit found:" in said
+    assert "arena/languages/javascript/image: npm audit found:" in said
     assert "protobufjs" in said
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.images.build.base import ensure_base_image, ensure_image, python_recipe
+from arena.images.build.base import ensure_base_image
 from arena.images.build.context import ImageError, build_bot_image
-from arena.play.botfiles import samples
-from arena.protocol.languages import JAVASCRIPT, PYTHON, Language
+from arena.languages.javascript import JAVASCRIPT
+from arena.languages.language import Language
+from arena.languages.python import PYTHON
 from tests.locks import host_lock
 
 pytestmark = pytest.mark.docker
@@ -93,9 +94,9 @@ def test_an_image_of_the_same_sources_is_kept(
 
 def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is built."""
-    shutil.copy(samples() / "base-python" / "Dockerfile", tmp_path)
+    shutil.copy(PYTHON.recipe.folder / "Dockerfile", tmp_path)
     with pytest.raises(ImageError, match=r"requirements\.lock"):
-        ensure_image(docker_client, replace(python_recipe(), folder=tmp_path))
+        ensure_base_image(docker_client, replace(PYTHON, recipe=replace(PYTHON.recipe, folder=tmp_path)))
 
 
 def write_bot(folder: Path, steps: str) -> Path:

@@ -8,9 +8,9 @@ import pytest
 
 from arena.images.build.base import NPM_PINS, fetch_modules
 from arena.images.build.context import ImageError
-from arena.play.botfiles import samples
+from arena.languages.javascript import JAVASCRIPT
 
-RECIPE = samples() / "base-javascript"
+RECIPE = JAVASCRIPT.recipe.folder
 
 
 def copy_pins(folder: Path) -> Path:

@@ -127,13 +127,13 @@ def test_the_lock_files_have_no_addresses() -> None:
     """Lock files contain pins and hashes but no addresses, so that any mirror can be used."""
     for lock in (
         ROOT / "package-lock.json",
-        ROOT / "bots/base-javascript/package-lock.json",
+        ROOT / "arena/languages/javascript/image/package-lock.json",
         ROOT / "editor/package-lock.json",
     ):
         packages = {name: entry for name, entry in json.loads(lock.read_text())["packages"].items() if name}
         assert packages
         assert all("integrity" in entry and "resolved" not in entry for entry in packages.values())
-    locks = [*ROOT.glob("requirements*.lock"), ROOT / "bots/base-python/requirements.lock"]
+    locks = [*ROOT.glob("requirements*.lock"), ROOT / "arena/languages/python/image/requirements.lock"]
     assert len(locks) == 7
     for lock in locks:
         assert "--hash=sha256:" in lock.read_text()
@@ -148,7 +148,7 @@ def test_the_base_image_has_the_versions_of_the_arena() -> None:
         return dict(line.split("==") for line in lines)
 
     ours = pins(ROOT / "requirements.lock")
-    bots = pins(ROOT / "bots/base-python/requirements.lock")
+    bots = pins(ROOT / "arena/languages/python/image/requirements.lock")
     assert bots.pop("numpy")
     assert bots.items() <= ours.items()
 

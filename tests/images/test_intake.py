@@ -11,7 +11,7 @@ import pytest
 from arena.images.image import IntakeError, Platform, Rejected
 from arena.images.intake import Bases, Intake, remove_left, workspace
 from arena.images.store import GRACE, ImageStore, PrunePolicy
-from arena.protocol.languages import Language
+from arena.languages.language import Language
 from tests.images.archives import PATIENT, Draft, members, old_docker
 from tests.images.builders import NOW, PLENTY, blobs, store_in
 from tests.images.tars import file as file_in_tar

@@ -8,7 +8,10 @@ import pytest
 
 from arena.images.image import MAX_SOURCE_BYTES, BotImage, Command, Platform, Rejected
 from arena.images.intake import check_source, language_for, wrap
-from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language
+from arena.languages.javascript import JAVASCRIPT
+from arena.languages.language import Language
+from arena.languages.python import PYTHON
+from arena.languages.registry import LANGUAGES
 from tests.images.builders import layer
 
 BASE = BotImage(

@@ -12,10 +12,10 @@ from arena.app.arena import Arena, open_arena
 from arena.db.store import Store
 from arena.images.build.context import build_bot_image
 from arena.ladder.qualification import Played, standing
+from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
-from arena.protocol.submissions import UploadKind
 from arena.submissions.receiver import Upload, open_receiver
 from tests.builders import host_report
 

@@ -13,8 +13,9 @@ import pytest
 
 from arena.app.arena import Arena
 from arena.db.submissions import KnownSubmission
+from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
-from arena.protocol.submissions import HINTS, CauseKind, Stage, UploadKind
+from arena.protocol.submissions import HINTS, CauseKind, Stage
 from arena.scheduler.settling import AttemptFailed, MatchEvent
 from tests.images.archives import Draft, docker_25
 from tests.soak import SOAK

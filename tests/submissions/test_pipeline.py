@@ -19,13 +19,14 @@ from arena.db.submissions import KnownSubmission
 from arena.images.image import DEFAULT_LIMITS, Platform
 from arena.images.intake import Bases, Intake
 from arena.images.keeper import ImageKeeper
+from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.play.referee.clock import HOST_DELAY_TEXT
 from arena.protocol.controls import Gate
 from arena.protocol.faults import Fault
 from arena.protocol.match import Limits, RuntimeName, WorkerStatus
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import CauseKind, Stage, UploadKind
+from arena.protocol.submissions import CauseKind, Stage
 from arena.sandbox.runtime import LaunchRefused, RuntimeFailure
 from arena.scheduler.ladder import Entropy, Ladder
 from arena.submissions.pipeline import OperatorSubmissions, Pipeline

@@ -18,11 +18,12 @@ from arena.db.quotas import Quota
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
 from arena.images.image import MAX_SOURCE_BYTES
+from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import WrongName
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.states import Role
-from arena.protocol.submissions import Stage, UploadKind
+from arena.protocol.submissions import Stage
 from arena.submissions.receiver import (
     MAX_CONCURRENT,
     MAX_PER_ADDRESS,

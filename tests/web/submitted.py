@@ -7,7 +7,8 @@ from typing import Final
 
 from arena.db.credentials import KnownAccount
 from arena.db.store import Store
-from arena.protocol.submissions import Cause, CauseKind, Request, Stage, UploadKind
+from arena.languages.registry import UploadKind
+from arena.protocol.submissions import Cause, CauseKind, Request, Stage
 from tests.builders import add_bots, finish
 from tests.db.builders import START, claim_one
 from tests.db.test_submissions import PLENTY, game, new, qualify

@@ -183,7 +183,7 @@ def test_missing_documents_are_left_out(world: World, tmp_path: Path) -> None:
     (tmp_path / "docs" / "javascript.md").unlink()
     with capture_logs() as logs:
         documentation = read_documentation(tmp_path, Downloads())
-    missing = {"javascript", "greedy", "rollout", "greedy.py", "base-python"}
+    missing = {"javascript", "greedy", "rollout", "greedy.py"}
     assert all(any(name in line["error"] for line in logs) for name in ("javascript.md", "greedy/bot.py"))
     chapters = [chapter.title for chapter in documentation.chapters]
     assert "Sample bots" not in chapters

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from arena.db.submissions import KnownSubmission
-from arena.protocol.submissions import Stage, UploadKind
+from arena.languages.registry import UploadKind
+from arena.protocol.submissions import Stage
 from tests.db.builders import START
 from web.submissions.pages import StepState, steps
 

@@ -9,10 +9,11 @@ from fastapi.testclient import TestClient
 from markupsafe import escape
 
 from arena.db.credentials import KnownAccount
+from arena.languages.registry import UploadKind
 from arena.platform.files import shared_folder
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Role
-from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, UploadKind
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_matches

@@ -8,10 +8,10 @@ from typing import Final
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
+from arena.languages.registry import UploadKind
 from arena.protocol.match import RuntimeName
 from arena.protocol.news import Topic, please_confirm, sample
 from arena.protocol.status import RefusedWorker
-from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import START, add_bots, fill, finish, play_matches, puzzled

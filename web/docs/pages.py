@@ -67,8 +67,6 @@ CHAPTERS: Final = (
             "docs/protocol.md",
             "docs/messages.md",
             "docs/base-images.md",
-            "bots/base-python/README.md",
-            "bots/base-javascript/README.md",
             "docs/leaderboard.md",
             "docs/bot-pages.md",
             "docs/viewer.md",

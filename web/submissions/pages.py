@@ -13,13 +13,13 @@ from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
 from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.ladder.qualification import GAMES
+from arena.languages.registry import LANGUAGES, UploadKind
 from arena.platform.files import shared_folder
 from arena.platform.names import WrongName, check_name
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.documents import SubmissionGame
-from arena.protocol.languages import LANGUAGES
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import Stage, UploadKind
+from arena.protocol.submissions import Stage
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
 from web.docs.pages import Downloads

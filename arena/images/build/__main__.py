@@ -16,7 +16,7 @@ from docker.errors import DockerException
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import ImageError
 from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE, build_database_image, build_server_image
-from arena.protocol.languages import LANGUAGES
+from arena.languages.registry import LANGUAGES
 
 
 def main() -> int:

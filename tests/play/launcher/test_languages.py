@@ -16,8 +16,9 @@ from typing import Final
 import docker
 import pytest
 
-from arena.home.starter import StarterLanguage, starter_files, write_starter
+from arena.home.starter import starter_files, write_starter
 from arena.images.build.context import build_bot_image
+from arena.languages.registry import StarterLanguage
 from arena.protocol.match import MatchRecord, decode, encode
 from arena.scheduler.check import check_record
 from tests.docs.documents import DOCS

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.images.build.base import ensure_base_image
-from arena.protocol.languages import PYTHON
+from arena.languages.python import PYTHON
 from tests.sandbox.hostile.attack import Attack
 from tests.sandbox.hostile.catalog import ATTACKS
 from tests.sandbox.hostile.stage import HostileStage

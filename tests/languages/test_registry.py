@@ -2,8 +2,10 @@
 
 import pytest
 
-from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, language_of
-from arena.protocol.submissions import UploadKind
+from arena.languages.javascript import JAVASCRIPT
+from arena.languages.language import Language
+from arena.languages.python import PYTHON
+from arena.languages.registry import LANGUAGES, UploadKind, language_of
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,30 @@
+"""Bots in JavaScript. Their library is in ``kaiten``."""
+
+from pathlib import Path
+from shlex import quote
+from typing import Final
+
+from arena.languages.language import BaseRecipe, Language, Starter
+
+_HERE: Final = Path(__file__).parent
+
+JAVASCRIPT: Final = Language(
+    name="javascript",
+    title="JavaScript",
+    file="bot.js",
+    suffixes=(".js", ".mjs"),
+    interpreter=("node",),
+    sample="greedy-js",
+    # Node 24, packages and the library for bots, but no npm. Debian 12 has only Node 18, which has reached
+    # its end of life. So Node is installed from a wheel that is pinned by its hash, and the parent image need
+    # not contain Node.
+    recipe=BaseRecipe(
+        folder=_HERE / "image",
+        pins=("package.json", "package-lock.json", "requirements.lock"),
+        packages="Node, grpc-js and protobufjs",
+        library=("arena/languages/javascript/kaiten",),
+        official="debian:bookworm-slim",
+        debian_packages=("libstdc++6",),
+    ),
+    starter=Starter(folder=_HERE / "starter", words={"LIBRARY": quote(str(_HERE / "kaiten"))}),
+)

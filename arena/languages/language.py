@@ -1,0 +1,67 @@
+"""What the arena knows about a programming language."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+BOT_FOLDER: Final = "/bot"
+"""Folder of a bot's file in its image, and its working directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starter:
+    """The files of a new bot, in which NAME stands for the bot's name."""
+
+    folder: Path
+    words: Mapping[str, str] = field(default_factory=dict)  # other words to replace, with their replacements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseRecipe:
+    """The inputs of a base image, which contains everything except a bot's own files.
+
+    The build context contains ``library``, the Dockerfile, and the pinned packages: those from
+    requirements.lock in ``packages/wheels``, those from package-lock.json in ``packages/node_modules``.
+    """
+
+    folder: Path  # contains the Dockerfile and the pins
+    pins: tuple[str, ...]  # files in the folder that pin the packages
+    packages: str  # a description of the packages, for progress messages
+    library: tuple[str, ...]  # the arena's own files and folders, relative to the parent of `arena`
+    official: str  # the parent image in a registry
+    debian_packages: tuple[str, ...]  # packages for an equivalent parent image, besides the common ones
+    official_arguments: Mapping[str, str] = field(default_factory=dict)  # build arguments with `official`
+    debian_arguments: Mapping[str, str] = field(default_factory=dict)  # build arguments with the other parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """A programming language for bots that are a single source file.
+
+    A bot's image is the language's base image plus the bot's file in BOT_FOLDER.
+    """
+
+    name: str  # as in the names of folders and images, such as `python`
+    title: str  # display name, such as `Python`
+    file: str  # name of every bot's file in BOT_FOLDER
+    suffixes: tuple[str, ...]  # suffixes of source files, in lower case and with the dot
+    interpreter: tuple[str, ...]  # command that runs a file
+    sample: str  # folder of the sample bot that the site's editor starts from
+    recipe: BaseRecipe
+    starter: Starter
+
+    @property
+    def base_image(self) -> str:
+        """Name of the base image for its bots."""
+        return f"kaiten/bot-base-{self.name}:latest"
+
+    @property
+    def path(self) -> str:
+        """Path of a bot's file in its image."""
+        return f"{BOT_FOLDER}/{self.file}"
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Command that starts a bot."""
+        return (*self.interpreter, self.path)

@@ -1,0 +1,33 @@
+"""Bots in Python."""
+
+from pathlib import Path
+from typing import Final
+
+from arena.languages.language import BaseRecipe, Language, Starter
+
+_HERE: Final = Path(__file__).parent
+
+PYTHON: Final = Language(
+    name="python",
+    title="Python",
+    file="bot.py",
+    suffixes=(".py",),
+    interpreter=("python3",),
+    sample="greedy",
+    # Python 3.11, packages for bots and the SDK, but no server code.
+    recipe=BaseRecipe(
+        folder=_HERE / "image",
+        pins=("requirements.lock",),
+        packages="grpcio, protobuf and NumPy",
+        library=("arena/__init__.py", "arena/rules", "arena/wire", "arena/sdk"),
+        official="python:3.11-slim-bookworm",
+        debian_packages=(
+            "libpython3.11-stdlib",
+            "libstdc++6",  # compiled wheels depend on it
+            "python3-minimal",
+        ),
+        official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
+        debian_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
+    ),
+    starter=Starter(folder=_HERE / "starter"),
+)

@@ -1,0 +1,60 @@
+"""The known languages, and the kinds of files that can be uploaded."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Final
+
+from arena.languages.cpp import CPP_STARTER
+from arena.languages.javascript import JAVASCRIPT
+from arena.languages.language import Language, Starter
+from arena.languages.python import PYTHON
+
+LANGUAGES: Final = (PYTHON, JAVASCRIPT)
+
+SOURCE_SUFFIXES: Final = ", ".join(suffix for language in LANGUAGES for suffix in language.suffixes)
+"""The suffixes of all source files, for messages."""
+
+
+def language_of(file_name: str) -> Language | None:
+    """Return the language of a source file by its suffix, or None."""
+    suffix = PurePath(file_name).suffix.lower()
+    return next((language for language in LANGUAGES if suffix in language.suffixes), None)
+
+
+class UploadKind(StrEnum):
+    """The type of a file: an image, or source code in one of :data:`LANGUAGES`."""
+
+    IMAGE = "image"
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+
+    @property
+    def suffix(self) -> str:
+        """The file name extension."""
+        language = _BY_NAME.get(self.value)
+        return ".tar" if language is None else language.suffixes[0]
+
+    @property
+    def label(self) -> str:
+        """The display name."""
+        language = _BY_NAME.get(self.value)
+        return "Image" if language is None else language.title
+
+
+_BY_NAME: Final = {language.name: language for language in LANGUAGES}
+
+
+class StarterLanguage(StrEnum):
+    """A programming language for new bots."""
+
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    CPP = "cpp"
+
+
+STARTERS: Final[Mapping[StarterLanguage, Starter]] = {
+    StarterLanguage.PYTHON: PYTHON.starter,
+    StarterLanguage.JAVASCRIPT: JAVASCRIPT.starter,
+    StarterLanguage.CPP: CPP_STARTER,
+}
