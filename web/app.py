@@ -48,7 +48,7 @@ from web.http.request_log import RequestLog, SiteMetrics
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
 from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts, counted
-from web.leaderboard.boards import Boards
+from web.leaderboard.cache import Boards
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
 from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
 from web.live import live_api, live_pages, tv_pages

@@ -17,7 +17,7 @@ from arena.ladder.standings import BoardQuery
 from web.http.caching import conditional_response
 from web.http.parameters import has_replay
 from web.http.rendering import PageRouter, page
-from web.leaderboard.boards import Boards, scale_of
+from web.leaderboard.cache import Boards, scale_of
 from web.live import watchable
 from web.play.puzzle import lay_out_puzzle, newest_puzzle
 from web.viewer.words import card_name

@@ -12,7 +12,7 @@ from web.bots.model import version_line
 from web.http.authentication import Session
 from web.http.parameters import AfterBot, AuthorName
 from web.http.rendering import PageRouter, page
-from web.leaderboard.boards import Boards
+from web.leaderboard.cache import Boards
 
 _MAX_BOTS: Final = 50
 _MAX_VERSIONS: Final = 20

@@ -14,7 +14,7 @@ from web.bots.curve import draw_together
 from web.bots.history import Habits, read_habits
 from web.cards import card_title
 from web.http.rendering import PageRouter, page, visible
-from web.leaderboard.boards import Boards
+from web.leaderboard.cache import Boards
 
 MAX_COMPARED: Final = 4
 _SUGGESTED: Final = 50

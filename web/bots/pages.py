@@ -19,7 +19,7 @@ from web.http.authentication import Session
 from web.http.errors import Problem
 from web.http.parameters import MAX_VERSION, BotName, read_bot
 from web.http.rendering import PageRouter, page, viewer_of, visible
-from web.leaderboard.boards import Boards
+from web.leaderboard.cache import Boards
 
 _MAX_OLDER: Final = 20
 _MAX_OTHERS: Final = 50

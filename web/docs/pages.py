@@ -20,7 +20,7 @@ from web.docs.rules import PICTURES, with_faces
 from web.http.caching import tagged
 from web.http.rendering import PageRouter, page
 from web.http.static import MOUNT
-from web.leaderboard.boards import Boards
+from web.leaderboard.cache import Boards
 from web.viewer.pages import origin
 from web.viewer.words import card_name
 

@@ -14,7 +14,7 @@ from arena.ladder.rating import BETAS
 from web.http.api import DataRouter
 from web.http.caching import conditional_response
 from web.http.rendering import PageRouter, page
-from web.leaderboard.boards import Boards
+from web.leaderboard.cache import Boards
 
 GAMES: Final = 10_000
 """Number of latest rated games compared with their predictions."""

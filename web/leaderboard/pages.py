@@ -20,7 +20,7 @@ from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import conditional_response
 from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search, read_bot
 from web.http.rendering import PageRouter, fixed, iso_moment, page, render
-from web.leaderboard.boards import Board, Boards, scale_of
+from web.leaderboard.cache import Board, Boards, scale_of
 
 COLUMNS: Final = tuple(field.name for field in fields(Row))
 

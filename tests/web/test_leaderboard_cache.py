@@ -22,7 +22,7 @@ from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser
 from web.http.rendering import ENVIRONMENT, fixed, millis, percent
-from web.leaderboard.boards import Scale
+from web.leaderboard.cache import Scale
 from web.leaderboard.pages import badge_of
 
 LISTS = (None, 2, 3, 4, 5)
