@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -121,6 +122,47 @@ def test_a_run_says_how_its_stages_ended(checkout: Path, recipe: str, code: int,
     )
     assert done.returncode == code
     assert f"== {said} after" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [(0, "dockerd keeps running, because another run is using it"), (1, "Stopping dockerd")],
+    ids=["starter-ends-first", "starter-ends-last"],
+)
+def test_an_engine_is_not_stopped_under_another_run(checkout: Path, first: int, said: str) -> None:
+    """The run that started the engine stops it at its end, unless another run is still using it."""
+    pid_file = checkout / "dockerd.pid"
+    test = checkout / "scripts/test"
+    test.write_text(test.read_text().replace("/run/kaiten-dockerd.pid", shlex.quote(str(pid_file))))
+    shutil.copy2("/bin/sleep", checkout / "dockerd")
+    (checkout / "scripts/engine").write_text(
+        '#!/bin/sh\ncd "$(dirname "$0")/.."\n[ -e dockerd.pid ] && exit\n'
+        "setsid ./dockerd 600 >/dev/null 2>&1 &\necho $! >dockerd.pid\n"
+    )
+    (checkout / "Makefile").write_text("check:\n\t@echo tests run; read answer\n")
+    runs: list[subprocess.Popen[str]] = []
+    try:
+        for _ in range(2):
+            run = subprocess.Popen(  # noqa: S603 - our own script
+                ["env", "--unset=SOAK", "--unset=CI", test],  # noqa: S607 - on PATH
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            runs.append(run)
+            assert run.stdout is not None
+            assert any(line == "tests run\n" for line in run.stdout)
+        ends = {
+            number: runs[number].communicate("\n", timeout=WAIT_SECONDS)[0] for number in (first, 1 - first)
+        }
+        assert said in ends[0]
+        assert "dockerd" not in ends[1]
+    finally:
+        for run in runs:
+            run.kill()
+        if pid_file.exists():
+            os.kill(int(pid_file.read_text()), signal.SIGKILL)
 
 
 def test_the_lock_files_have_no_addresses() -> None:
