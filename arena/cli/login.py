@@ -69,7 +69,9 @@ _REQUIRED_SCOPES: Final = ("read", "submit")
 
 
 def login(
-    site: Annotated[str | None, typer.Argument(help="URL of the site. Default: the last site.")] = None,
+    site: Annotated[
+        str | None, typer.Argument(help="URL of the site. Default: the site that you last logged in to.")
+    ] = None,
 ) -> None:
     """Log in to an arena's site with a token, read from the terminal or standard input."""
     from arena.client.site import SiteClient

@@ -157,7 +157,9 @@ def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
     min_bots, max_bots = _BOTS_PER_GAME
     if not min_bots <= len(bots) <= max_bots:
         given = ", ".join(bot.name for bot in bots) or "none"
-        raise UnusableBot(f"a game needs two to five bots, but you gave {given}: arena play mybot.py greedy")
+        raise UnusableBot(
+            f"a game needs two to five bots, but you gave {given}; for example: arena play mybot.py greedy"
+        )
     return Rules(players=len(bots), **variants)
 
 

@@ -47,7 +47,10 @@ LeaseClock = Callable[[Connection], LeaseTime]
 
 
 def database_time(connection: Connection) -> LeaseTime:
-    """Return the current lease time: the host's boot-time clock for SQLite, the server's for PostgreSQL."""
+    """Return the current lease time.
+
+    For SQLite, it is the host's boot-time clock, for PostgreSQL the server's time.
+    """
     if connection.dialect.name == "sqlite":
         return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT_ID.read_text().strip())
     seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()

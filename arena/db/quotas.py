@@ -12,6 +12,7 @@ from arena.db.database import count, from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
 from arena.db.schema import OPEN_SUBMISSION, AccountRow, BotRow, BotVersionRow, SubmissionRow, UploadRow
 from arena.languages.registry import UploadKind
+from arena.platform.speech import counted
 from arena.protocol.states import BotState
 
 
@@ -158,7 +159,7 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     names = _bot_names(connection, new.author, new.account)
     if new.bot not in names and len(names) >= quota.bots:
         raise QuotaReached(
-            f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
+            f"{new.author} has {counted(len(names), 'bot')}, and the limit is {quota.bots}: "
             "send a new version of one of them"
         )
     if (

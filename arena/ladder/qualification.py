@@ -92,7 +92,7 @@ def last_output_line(stderr: str, notice: str) -> str | None:
 
 
 def text_before(stderr: str, notice: str) -> str:
-    """Return the text before the line with ``kaiten: `` and the notice, or all text without such a line."""
+    """Return the text before the line with ``kaiten: `` and the notice, or all of it without such a line."""
     before, found, _ = stderr.partition(f"{_NOTICE_PREFIX}{notice}")
     return before if found else stderr
 
@@ -119,7 +119,7 @@ _NON_FINAL_FAULTS: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOC
 """Faults after which a bot keeps running, so it may print more."""
 
 _CANNOT_START: Final = re.compile(r"^arena: can't start .*", re.MULTILINE)
-"""A message of the init process in a bot's container."""
+"""A message from the init process in a bot's container."""
 
 _NETWORK_ERROR: Final = re.compile(
     r"(?i:network is unreachable|name resolution|name or service not known|nodename nor servname"
@@ -191,8 +191,8 @@ class QualificationStanding:
 def standing(played: Sequence[Played]) -> QualificationStanding:
     """Return a bot's standing after its games, which are given in the order played.
 
-    A bot fails if it never connects, disconnects, breaks the rules or the protocol, or is late more than
-    ``MAX_TIMEOUTS`` times across all games.
+    A bot fails if it never connects, if it disconnects, if it breaks the rules or the protocol, or if it is
+    late more than ``MAX_TIMEOUTS`` times across all games.
 
     If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to
     ``MAX_REPEATS`` times. After that, the verdict is final.
@@ -272,7 +272,7 @@ def _kind(fault: Fault, report: SeatReport) -> CauseKind:
 
 
 def _failed_for_network(stderr: str) -> bool:
-    """Return True if there is an error about the network, and none about a missing module after it.
+    """Return True if there is a network error with no missing-module error after it.
 
     A refused connection is ignored: without a network, only the bot's own container can refuse one.
     """
@@ -313,7 +313,7 @@ def _details(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
     """Yield additional details from the bot's stderr."""
     if kind is CauseKind.NETWORK:
         line = _last_matching_line(_NETWORK_ERROR, report.stderr)
-        yield f"it tried to use the network, which bots don't have: {line}"
+        yield f"it tried to use the network, but bots have no network access: {line}"
     if kind is CauseKind.CRASH and _never_moved(failure, report) and report.exit_code == 0:
         yield "exiting with code 0 before Hello usually means that run() was never called"
     if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:

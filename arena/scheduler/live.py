@@ -13,6 +13,7 @@ import structlog
 from arena.db.errors import DatabaseUnavailable
 from arena.db.live_games import LiveGames, WatchedGame
 from arena.db.matches import Claim
+from arena.platform.speech import counted
 from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed, parse_disclosed
 from arena.protocol.faults import places_with_faults
 from arena.protocol.match import MAX_PROGRESS_BYTES, GameRecord, Progress, decode
@@ -36,7 +37,9 @@ def check_progress(claim: Claim, progress: Progress) -> WatchedGame:
             f"not for match {spec.match}, attempt {spec.attempt}"
         )
     if not 0 <= index < len(spec.seeds):
-        raise RecordRefused(f"the progress is for game {index}, but the match has {len(spec.seeds)} games")
+        raise RecordRefused(
+            f"the progress is for game {index}, but the match has {counted(len(spec.seeds), 'game')}"
+        )
     steps = check_steps(spec.rules, index, GameRecord(seed=spec.seeds[index], steps=progress.steps))
     state = steps.states[-1]
     places = places_with_faults(state.result.places, steps.moments) if state.result else ()

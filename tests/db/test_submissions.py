@@ -236,7 +236,7 @@ def test_submissions_have_quotas(store: Store) -> None:
     """Submissions per day, bots, and open submissions of all authors are limited."""
     quota = Quota(submissions_a_day=2, bots=1, open_submissions=3)
     store.submissions.add(new("u1"), quota)
-    with pytest.raises(QuotaReached, match="ben has 1 bots, and the limit is 1"):
+    with pytest.raises(QuotaReached, match="ben has 1 bot, and the limit is 1"):
         store.submissions.check(new("u2", bot="second"), quota)
     store.submissions.add(new("u2"), quota)
     with pytest.raises(QuotaReached, match="ben has sent 2 submissions in the last 24 hours"):
@@ -456,5 +456,5 @@ def test_an_accounts_own_quotas_apply_only_to_it(store: Store, ben: KnownAccount
 
     theirs = new("e1", "theirs", author="eve")
     store.submissions.add(theirs, USUAL)
-    with pytest.raises(QuotaReached, match="eve has 1 bots, and the limit is 1"):
+    with pytest.raises(QuotaReached, match="eve has 1 bot, and the limit is 1"):
         store.submissions.check(replace(theirs, bot="other"), USUAL)

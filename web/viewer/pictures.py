@@ -153,7 +153,7 @@ _ROW: Final = 52
 _BELT: Final = 470
 _CARD: Final = 84
 _COLUMNS: Final = (680, 760, 840, 990, 1130)
-"""Right edges of the columns: the points of three rounds, of puddings, and in total."""
+"""Right edges of the columns: the points for each of three rounds, the points for puddings, and the total."""
 
 
 Chances = tuple[tuple[float, ...], ...]
@@ -230,7 +230,7 @@ _FEW: Final = 2
 _BETWEEN: Final = 14
 _GAP: Final = 6
 _LAP: Final = 0.45
-"""Visible share of a card below the next one of its stack."""
+"""Visible fraction of a card that the next card in its stack overlaps."""
 
 _LIFT: Final = 7
 _MAX_CARD_WIDTH: Final = 64
@@ -254,7 +254,7 @@ def turn_picture(film: Film, frame: Frame, viewpoint: Viewpoint, title: str) -> 
     _head(sheet, film, shown, viewpoint, title)
     boxes = [_boxes(row, len(shown.seats)) for row in range(len(shown.seats))]
     seats = list(zip(shown.seats, boxes, strict=True))
-    # Cards have the same size in all hands, and in all tables. The fullest hand or table determines it.
+    # All hands share one card size, and all tables another: that of the fullest hand or table.
     held = min(_hand_width(seat.hand, hand) for seat, (hand, _) in seats)
     laid = min(_table_width(seat.stacks, table) for seat, (_, table) in seats)
     for number, (seat, (hand, table)) in enumerate(seats):

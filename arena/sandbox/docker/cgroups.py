@@ -21,7 +21,7 @@ _PERIOD_MICROS: Final = 100_000
 _MIB: Final = 1024 * 1024
 
 _ROOT: Final = Path("/sys/fs/cgroup")
-"""The root of the control groups."""
+"""The root of the cgroup hierarchy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +38,10 @@ class Cap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CgroupSetting:
-    """One file of a control group."""
+    """A file of a control group, and the value to write to it."""
 
-    file: str  # path below the root of the control groups
-    value: str  # the value to write
+    file: str  # path below the root of the cgroup hierarchy
+    value: str
     # Whether the cap depends on this file. False for preparatory writes and for files that some kernels lack.
     checked: bool = True
     exact: bool = False  # whether a lower value is wrong too
@@ -53,12 +53,12 @@ class CgroupLocation:
 
     parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
     driver: str  # the engine's cgroup driver, `cgroupfs` or `systemd`
-    version: int  # version of the control groups, 1 or 2
+    version: int  # cgroup version, 1 or 2
     root: Path = _ROOT
 
     @property
     def path(self) -> str:
-        """Path below the root of the control groups: systemd nests slices by name."""
+        """Path below the root of the cgroup hierarchy: systemd nests slices by name."""
         if self.driver != "systemd":
             return self.parent.strip("/")
         parts = self.parent.removesuffix(".slice").split("-")
@@ -95,7 +95,7 @@ class CgroupLocation:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The group's folders that the arena creates: in version 1, one in each hierarchy that it uses."""
+        """The folders that the arena creates for the group: in version 1, one per hierarchy that it uses."""
         if self.version == 1:
             return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu", "cpuset"))
         return (self.path,)
@@ -155,8 +155,8 @@ class CgroupLocation:
                 f"&& systemctl start {self.parent}"
             )
         return (
-            "run the arena as root on the engine's host; if the arena is in a container, mount the "
-            "host's /sys/fs/cgroup in it, writable"
+            "run the arena as root on the engine's host; if the arena runs in a container, mount the "
+            "host's /sys/fs/cgroup in that container, read-write"
         )
 
 
@@ -359,8 +359,8 @@ class SharedMemoryOverruns:
 
 
 _RECLAIM_FRACTION: Final = 8
-"""Bots that have ended may leave 1/8 of all bots' memory in use. With five slots, that is less than the
-reserve."""
+"""Bots that have ended are allowed to leave 1/8 of the shared memory limit in use. With five slots, that is
+less than the reserve."""
 
 _RECLAIM_SECONDS: Final = 1.0
 """Time limit, because the kernel frees memory for as long as running bots make it cache more."""
