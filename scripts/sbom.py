@@ -28,11 +28,10 @@ from packageurl import PackageURL
 
 from arena import __version__
 from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE
-from arena.languages.javascript import JAVASCRIPT
-from arena.languages.python import PYTHON
+from arena.languages.registry import LANGUAGES
 
 _ROOT: Final = Path(__file__).parents[1]
-_IMAGES: Final = (PYTHON.base_image, JAVASCRIPT.base_image, SERVER_IMAGE, DATABASE_IMAGE)
+_IMAGES: Final = (*(language.base_image for language in LANGUAGES), SERVER_IMAGE, DATABASE_IMAGE)
 _EXTRAS: Final = ("cluster", "env")
 _ENGINE_SECONDS: Final = 300
 """Timeout of a call of the engine, which may be slow on a busy host."""

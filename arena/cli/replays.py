@@ -126,8 +126,8 @@ def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, lis
         rules = Rules(players=len(names) if players is None else players, **variants)
         if len(names) != rules.players:
             fail(
-                f"--bots has {counted(len(names), 'bot')}, but --players is {rules.players}: give one bot per "
-                "seat, separated by commas"
+                f"--bots has {counted(len(names), 'bot')}, but --players is {rules.players}: give one bot "
+                "per seat, separated by commas"
             )
         table = [find_bot(name) for name in names]
     except (InvalidRules, UnusableBot) as error:

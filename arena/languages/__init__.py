@@ -1,6 +1,6 @@
 """Programming languages for bots.
 
-Each language has a package with everything that only this language needs: its description, the recipe of its
-base image, its library for bots, and the files of a new bot. To add a language, add such a package and enter
-it in ``registry.py``.
+Each language has a package with its description, the recipe of its base image, the files of a new bot, and
+its library for bots, except that Python's library is ``arena.sdk``. To add a language, add such a package,
+and add it to the lists in ``registry.py``.
 """

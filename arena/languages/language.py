@@ -28,6 +28,7 @@ class BaseRecipe:
     folder: Path  # contains the Dockerfile and the pins
     pins: tuple[str, ...]  # files in the folder that pin the packages
     packages: str  # a description of the packages, for progress messages
+    wheel_files: tuple[str, ...] = ("*",)  # patterns of the files and folders to keep from the wheels
     library: tuple[str, ...]  # the arena's own files and folders, relative to the parent of `arena`
     official: str  # the parent image in a registry
     debian_packages: tuple[str, ...]  # packages for an equivalent parent image, besides the common ones

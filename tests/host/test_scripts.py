@@ -6,6 +6,8 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import docker
@@ -131,13 +133,18 @@ def test_a_run_says_how_its_stages_ended(checkout: Path, recipe: str, code: int,
 )
 def test_an_engine_is_not_stopped_under_another_run(checkout: Path, first: int, said: str) -> None:
     """The run that started the engine stops it at its end, unless another run is still using it."""
-    pid_file = checkout / "dockerd.pid"
+    pid_file = checkout / "kaiten-dockerd.pid"
     test = checkout / "scripts/test"
-    test.write_text(test.read_text().replace("/run/kaiten-dockerd.pid", shlex.quote(str(pid_file))))
-    shutil.copy2("/bin/sleep", checkout / "dockerd")
+    test.write_text(test.read_text().replace("=/run/", f"={shlex.quote(str(checkout))}/"))
+    (checkout / "engine.py").write_text(
+        "import os, signal\nfrom pathlib import Path\n"
+        "Path('/proc/self/comm').write_text('dockerd')\n"
+        f"Path({str(pid_file)!r}).write_text(str(os.getpid()))\nsignal.pause()\n"
+    )
     (checkout / "scripts/engine").write_text(
-        '#!/bin/sh\ncd "$(dirname "$0")/.."\n[ -e dockerd.pid ] && exit\n'
-        "setsid ./dockerd 600 >/dev/null 2>&1 &\necho $! >dockerd.pid\n"
+        '#!/bin/sh\ncd "$(dirname "$0")/.."\n[ -s kaiten-dockerd.pid ] && exit\n'
+        f"setsid {shlex.quote(sys.executable)} engine.py >/dev/null 2>&1 &\n"
+        "until [ -s kaiten-dockerd.pid ]; do sleep 0.1; done\n"
     )
     (checkout / "Makefile").write_text("check:\n\t@echo tests run; read answer\n")
     runs: list[subprocess.Popen[str]] = []
@@ -161,7 +168,8 @@ def test_an_engine_is_not_stopped_under_another_run(checkout: Path, first: int, 
     finally:
         for run in runs:
             run.kill()
-        if pid_file.exists():
+            run.communicate()
+        with suppress(FileNotFoundError, ProcessLookupError):
             os.kill(int(pid_file.read_text()), signal.SIGKILL)
 
 

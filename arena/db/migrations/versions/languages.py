@@ -1,4 +1,4 @@
-"""The database accepts submissions in any language: the program knows which languages there are."""
+"""The database accepts submissions in any language, because the program checks them."""
 
 from alembic import op
 
