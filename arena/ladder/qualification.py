@@ -1,101 +1,25 @@
 """Decides whether a bot may play rated games: whether it qualifies, and when it is benched. Does no I/O."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from arena.ladder.diagnosis import (
+    failed_for_network,
+    last_output_line,
+    network_error,
+    start_error,
+    text_before,
+    where_choose_is,
+    where_it_failed,
+    where_it_was,
+    where_python_failed,
+)
 from arena.play.referee.clock import HOST_DELAY_TEXT
 from arena.protocol.faults import FINAL_FAULTS, Fault
 from arena.protocol.match import Decision, GameRecord, SeatReport, played_again
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Request, Stage
 from arena.rules import Rules, view
-
-_TRACEBACK_FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in .*)?$')
-_LIBRARY_FILES: Final = re.compile(
-    r"^<frozen |/(?:site|dist)-packages/|/lib/python3|/arena/(?:sdk|sandbox|wire)/"
-)
-_EXCEPTION: Final = re.compile(r"^(?!Traceback )[A-Za-z_][\w.]*(?:: .*)?$")
-_FAULTHANDLER_HEADER: Final = "Stack (most recent call first):"
-_FATAL_PREFIX: Final = "Fatal Python error: "
-_FAULTHANDLER_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
-_CHOOSE_POSITION: Final = re.compile(r"kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)")
-_MAX_LINE_LENGTH: Final = 300
-_NOTICE_PREFIX: Final = "kaiten: "
-
-
-def where_it_failed(stderr: str) -> str | None:
-    """Return the last exception from the author's code, with the innermost line of that code, or None.
-
-    Frames in Python itself, in packages and in the arena are skipped. If an exception has only such frames,
-    for example because of what ``choose`` returned, the position of ``choose`` is given instead, if it is
-    known. ``stderr`` is untrusted.
-    """
-    frame: tuple[str, str, str] | None = None
-    found: str | None = None
-    place = where_choose_is(stderr)
-    in_library = False
-    lines = stderr.splitlines()
-    for number, line in enumerate(lines):
-        match = _TRACEBACK_FRAME.match(line)
-        if match is not None:
-            if not _LIBRARY_FILES.search(match["file"]):
-                source = lines[number + 1].strip() if number + 1 < len(lines) else ""
-                frame = match["file"].rpartition("/")[2], match["line"], source
-            in_library = in_library or "/arena/sdk/" in match["file"]
-        elif line.startswith("Traceback "):
-            frame, in_library = None, False
-        elif frame is not None and _EXCEPTION.match(line):
-            file, at, source = frame
-            found = f"{line} ({file}, line {at}: {source})"[:_MAX_LINE_LENGTH]
-            frame, in_library = None, False
-        elif in_library and _EXCEPTION.match(line):
-            found = (f"{line}; {place}" if place else line)[:_MAX_LINE_LENGTH]
-            in_library = False
-    return found
-
-
-def where_choose_is(stderr: str) -> str | None:
-    """Return where the bot's ``choose`` is, as arena.sdk prints it, or None. ``stderr`` is untrusted."""
-    matches = [match for line in stderr.splitlines() if (match := _CHOOSE_POSITION.fullmatch(line))]
-    if not matches:
-        return None
-    match = matches[-1]
-    return f"choose() is in {match['file'].rpartition('/')[2]}, line {match['line']}"[:_MAX_LINE_LENGTH]
-
-
-def where_it_was(stderr: str) -> str | None:
-    """Return the innermost line of the author's code in the last stack printed for a late decision, or None.
-
-    arena.sdk prints such stacks. ``stderr`` is untrusted.
-    """
-    _, found, stack = stderr.rpartition(f"{_FAULTHANDLER_HEADER}\n")
-    for line in stack.splitlines() if found else ():
-        match = _FAULTHANDLER_FRAME.match(line)
-        if match is None:
-            return None
-        if not _LIBRARY_FILES.search(match["file"]):
-            file = match["file"].rpartition("/")[2]
-            return f"{file}, line {match['line']}, in {match['name']}"[:_MAX_LINE_LENGTH]
-    return None
-
-
-def last_output_line(stderr: str, notice: str) -> str | None:
-    """Return the last line that the bot itself printed before the notice of its fault, or None.
-
-    The arena's libraries begin their notices with ``kaiten: ``. ``stderr`` is untrusted.
-    """
-    own = (line.strip() for line in reversed(text_before(stderr, notice).splitlines()))
-    return next(
-        (line[:_MAX_LINE_LENGTH] for line in own if line and not line.startswith(_NOTICE_PREFIX)), None
-    )
-
-
-def text_before(stderr: str, notice: str) -> str:
-    """Return the text before the line with ``kaiten: `` and the notice, or all of it without such a line."""
-    before, found, _ = stderr.partition(f"{_NOTICE_PREFIX}{notice}")
-    return before if found else stderr
-
 
 GAMES: Final = 3
 """Number of games to play, each in a separate match with one deal."""
@@ -117,22 +41,6 @@ _CAUSE_KINDS: Final = {
 
 _NON_FINAL_FAULTS: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOCOL})
 """Faults after which a bot keeps running, so it may print more."""
-
-_CANNOT_START: Final = re.compile(r"^arena: can't start .*", re.MULTILINE)
-"""A message from the init process in a bot's container."""
-
-_NETWORK_ERROR: Final = re.compile(
-    r"(?i:network is unreachable|name resolution|name or service not known|nodename nor servname"
-    r"|could not resolve host|unknown host|no such host|no route to host)"
-    r"|\bgetaddrinfo (?:failed|E[A-Z_]+)|\bgaierror\b"
-    r"|\b(?:ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND)\b",
-)
-"""What many languages' libraries print for unresolved names and unreachable hosts. The codes match only as
-whole words in capitals: Python's ModuleNotFoundError contains one of them in mixed case."""
-
-_MISSING_MODULE: Final = re.compile(
-    r"\b(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find module)\b"
-)
 
 MAX_REPEATS: Final = 2
 """Maximum number of times to repeat games because the host may have caused the failure."""
@@ -262,27 +170,13 @@ def _cause(played: Sequence[Played], failure: _Failure) -> Cause:
 
 
 def _kind(fault: Fault, report: SeatReport) -> CauseKind:
-    if fault in FINAL_FAULTS and (not report.limits or _CANNOT_START.search(report.stderr)):
+    if fault in FINAL_FAULTS and (not report.limits or start_error(report.stderr)):
         return CauseKind.START
     if fault in FINAL_FAULTS and report.out_of_memory:
         return CauseKind.MEMORY
-    if fault in {Fault.CRASH, Fault.ABSENT, Fault.TIMEOUT} and _failed_for_network(report.stderr):
+    if fault in {Fault.CRASH, Fault.ABSENT, Fault.TIMEOUT} and failed_for_network(report.stderr):
         return CauseKind.NETWORK
     return _CAUSE_KINDS[fault]
-
-
-def _failed_for_network(stderr: str) -> bool:
-    """Return True if there is a network error with no missing-module error after it.
-
-    A refused connection is ignored: without a network, only the bot's own container can refuse one.
-    """
-    lines = [
-        (bool(_NETWORK_ERROR.search(line)), bool(_MISSING_MODULE.search(line)))
-        for line in stderr.splitlines()
-    ]
-    return next(
-        (not is_module for is_network, is_module in reversed(lines) if is_network or is_module), False
-    )
 
 
 def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport, late: int) -> str:
@@ -291,7 +185,7 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
     how = report.trouble or trouble
     match failure.fault:
         case _ if kind is CauseKind.START:
-            text = f"the bot could not be started: {_last_matching_line(_CANNOT_START, report.stderr) or how}"
+            text = f"the bot could not be started: {start_error(report.stderr) or how}"
         case Fault.ABSENT:
             text = f"the bot sent no Hello to the referee: {how}"
         case Fault.CRASH if _never_moved(failure, report):
@@ -312,7 +206,7 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
 def _details(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport) -> Iterator[str]:
     """Yield additional details from the bot's stderr."""
     if kind is CauseKind.NETWORK:
-        line = _last_matching_line(_NETWORK_ERROR, report.stderr)
+        line = network_error(report.stderr)
         yield f"it tried to use the network, but bots have no network access: {line}"
     if kind is CauseKind.CRASH and _never_moved(failure, report) and report.exit_code == 0:
         yield "exiting with code 0 before Hello usually means that run() was never called"
@@ -323,8 +217,7 @@ def _details(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
 
 
 def _exit_position(fault: Fault, stderr: str) -> Iterator[str]:
-    _, fatal, rest = stderr.rpartition(_FATAL_PREFIX)
-    last = where_it_was(rest) if fatal else None
+    last = where_python_failed(stderr)
     was = where_it_was(stderr) if fault is Fault.ABSENT else None
     where = where_it_failed(stderr)
     if last is not None:
@@ -362,10 +255,6 @@ def _never_moved(failure: _Failure, report: SeatReport) -> bool:
     return failure.fault is Fault.ABSENT or (
         failure.fault in FINAL_FAULTS and not report.sdk and failure.step == 0
     )
-
-
-def _last_matching_line(wanted: re.Pattern[str], stderr: str) -> str | None:
-    return next((line.strip() for line in reversed(stderr.splitlines()) if wanted.search(line)), None)
 
 
 def _request(game: int, played: Played, step: int) -> Request:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from arena.ladder.qualification import where_choose_is, where_it_failed, where_it_was
+from arena.ladder.diagnosis import where_choose_is, where_it_failed, where_it_was
 from arena.rules import Rules
 from arena.wire.v1 import referee_pb2 as pb
 from tests.sdk.libraries import FIRST_CARD, run_alone
