@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.admin import open_arena_store
 from arena.cli.console import Json, fail, print_json
 from arena.cli.login import logged_in_site
+from arena.cli.operating import open_arena_store
 from arena.platform.speech import visible, whole_percent
 from arena.protocol.documents import Leaderboard, Row
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.admin import exit_on_arena_error, open_arena_store, settings_of_arena, warn_of_processes
 from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table, say
 from arena.cli.leaderboard import board_of, print_board
+from arena.cli.operating import exit_on_arena_error, open_arena_store, settings_of_arena, warn_of_processes
 from arena.protocol.match import RuntimeName
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.admin import open_arena_store, operating, operator_name, print_bots
+from arena.cli.admin.bots import print_bots
 from arena.cli.console import Json, fail, print_json, print_table, read_secret, say
+from arena.cli.operating import open_arena_store, operating, operator_name
 from arena.platform.speech import counted
 from arena.protocol.states import Role
 

@@ -1,15 +1,12 @@
-"""An arena's upkeep: its ladder, quarantine, submissions, ratings and statistics; backup and restore."""
+"""``arena admin`` commands for the ladder: its settings, queue, submissions, ratings and statistics."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.cli.admin import open_arena_store, operator_name, record_action
-from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, open_output, print_json, print_table, say
+from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table
+from arena.cli.operating import open_arena_store, operator_name, record_action
 from arena.platform.speech import counted
 from arena.protocol.documents import SubmissionList
 
@@ -17,7 +14,6 @@ if TYPE_CHECKING:
     from arena.db.queue import QuarantinedMatch
     from arena.db.store import Store
     from arena.db.submissions import KnownSubmission
-    from arena.ops.backup.archive import BackupManifest
     from arena.platform.settings import Settings
 
 
@@ -278,69 +274,3 @@ def rebuild_statistics() -> None:
     typer.echo(summary)
     if rebuilt.differing:
         raise typer.Exit(EXIT_FAILURE)
-
-
-_MIB: Final = 1024 * 1024
-
-
-def backup(
-    file: Annotated[str, typer.Argument(help="Backup file to write; - for stdout.")],
-) -> None:
-    """Write all of the arena's persistent data into one file, even while the arena is running."""
-    from arena.app.backup import make_backup
-    from arena.platform.settings import read_settings
-
-    with _exit_on_backup_error(file), open_output(file, private=True) as target:
-        manifest = make_backup(read_settings(), target, say)
-        is_read_back = target.readable()
-    if is_read_back:
-        say(f"backup written and verified: {_summary(manifest)}")
-    else:
-        say(
-            f"backup written: {_summary(manifest)}. It went to stdout, so it was not verified. Check the copy"
-        )
-
-
-def restore(
-    file: Annotated[Path, typer.Argument(help="Backup file to restore.")],
-) -> None:
-    """Restore a backup into an empty folder (ARENA_DATA_DIR) and an empty database (ARENA_DATABASE_URL)."""
-    from arena.app.backup import restore_backup
-    from arena.platform.settings import read_settings
-
-    with _exit_on_backup_error(str(file)):
-        manifest = restore_backup(read_settings(), file, operator_name(), say)
-    say(f"restored: {_summary(manifest)}")
-
-
-@contextmanager
-def _exit_on_backup_error(file: str) -> Iterator[None]:
-    """Turn an error into a message and an exit code."""
-    from arena.app.folders import CannotStart
-    from arena.db.errors import StoreError
-    from arena.images.image import IntakeError
-    from arena.ops.backup.archive import BackupError
-    from arena.platform.settings import WrongSettings
-
-    try:
-        yield
-    except (BackupError, CannotStart, IntakeError, StoreError, WrongSettings) as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"{error.filename or file}: {error.strerror or error}")
-
-
-def _summary(manifest: "BackupManifest") -> str:
-    """Summarise a backup's content."""
-    from arena.ops.backup.archive import IMAGES, UPLOADS
-
-    counts = (
-        (manifest.rows("bot"), "bot"),
-        (manifest.rows("game"), "rated game"),
-        (manifest.rows("account"), "account"),
-        (len(manifest.names(f"{IMAGES}/images")), "image"),
-        (len(manifest.names(UPLOADS)), "unprocessed upload"),
-    )
-    size = sum(part.size for part in manifest.parts.values()) / _MIB
-    held = ", ".join(counted(*each) for each in counts)
-    return f"{held}, {size:.1f} MiB unpacked, as of {manifest.made:%Y-%m-%d %H:%M:%S} UTC"

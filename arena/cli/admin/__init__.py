@@ -1,0 +1,1 @@
+"""The ``arena admin`` commands, which operate an arena on its host."""
