@@ -27,7 +27,7 @@ from arena.ladder.matchmaking import DEALS
 from arena.ladder.rating import conservative
 from benchmarks.ladder.measures import Estimate, coverage, estimate, excess_loss, kendall, odd_results
 from benchmarks.ladder.populations import Population, even, populations
-from benchmarks.ladder.season import Season
+from benchmarks.ladder.simulation import SimulatedLadder
 
 _NEWCOMER_AMONG: Final = 100
 _NEWCOMER_AFTER: Final = 300
@@ -85,16 +85,16 @@ def _arguments() -> Any:  # noqa: ANN401 - an argparse namespace
 def _measure(
     population: Population, matches: Sequence[int], usual_deals: int, seed: int
 ) -> Iterator[tuple[int, str, float]]:
-    """Play a season; yield the number of matches, name and value of each figure."""
+    """Simulate a ladder; yield the number of matches, name and value of each figure."""
     dice = random.Random(f"season {seed} {population.name}")  # noqa: S311 - must be reproducible
-    season = Season(range(len(population)), population.play, usual_deals, dice)
+    ladder = SimulatedLadder(range(len(population)), population.play, usual_deals, dice)
     played = 0
     for checkpoint in sorted(matches):
-        season.run(checkpoint - played)
+        ladder.run(checkpoint - played)
         played = checkpoint
-        ratings, truth = season.ratings, population.values
-        held = coverage(season.skills, truth)
-        seats = sum(len(game.bots) for game in season.games)
+        ratings, truth = ladder.ratings, population.values
+        held = coverage(ladder.skills, truth)
+        seats = sum(len(game.bots) for game in ladder.games)
         yield checkpoint, "games a bot", seats / len(population)
         scores = {bot: conservative(rating) for bot, rating in ratings.items()}
         yield checkpoint, "τ of the board", kendall(scores, truth)
@@ -106,11 +106,11 @@ def _measure(
         yield checkpoint, "coverage", held.share
         yield checkpoint, "width of an interval", held.width
         yield checkpoint, "excess log-loss, %", 100 * excess_loss(ratings, population)
-        yield checkpoint, "pairs reported as odd", odd_results(season.games, ratings)
+        yield checkpoint, "pairs reported as odd", odd_results(ladder.games, ratings)
         yield (
             checkpoint,
             "longest wait, in mean waits",
-            max(season.waits) * len(season.waits) / sum(season.waits),
+            max(ladder.waits) * len(ladder.waits) / sum(ladder.waits),
         )
 
 
@@ -118,11 +118,11 @@ def _newcomer(usual_deals: int, seed: int) -> float:
     """Return how many games a newcomer has ``_NEWCOMER_MATCHES`` matches after it entered a ladder."""
     dice = random.Random(f"newcomer {seed}")  # noqa: S311 - must be reproducible
     newcomer = _NEWCOMER_AMONG - 1
-    season = Season(range(newcomer), even(_NEWCOMER_AMONG, dice).play, usual_deals, dice)
-    season.run(_NEWCOMER_AFTER)
-    season.enter(newcomer)
-    season.run(_NEWCOMER_MATCHES)
-    return season.games_of(newcomer)
+    ladder = SimulatedLadder(range(newcomer), even(_NEWCOMER_AMONG, dice).play, usual_deals, dice)
+    ladder.run(_NEWCOMER_AFTER)
+    ladder.enter(newcomer)
+    ladder.run(_NEWCOMER_MATCHES)
+    return ladder.games_of(newcomer)
 
 
 def _print(populations: Sequence[str], figures: dict[Key, Estimate], before: dict[Key, Estimate]) -> None:

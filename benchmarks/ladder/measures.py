@@ -12,7 +12,7 @@ from arena.ladder.posterior import with_model_error
 from arena.ladder.ranks import Field
 from arena.ladder.rating import Rating, expected
 from benchmarks.ladder.populations import SIZES, Population
-from benchmarks.ladder.season import SeasonGame
+from benchmarks.ladder.simulation import SimulatedGame
 
 
 class Estimate(NamedTuple):
@@ -55,7 +55,7 @@ def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> IntervalQu
     return IntervalQuality(fmean(inside), fmean(high - low for low, high in intervals.values()))
 
 
-def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> int:
+def odd_results(games: Iterable[SimulatedGame], ratings: Mapping[int, Rating]) -> int:
     """Return how many pairs of bots would be reported to operators. If all are honest, none should be."""
     predicted = [
         PredictedGame(

@@ -9,7 +9,7 @@ from arena.ladder.rating import Rating
 from benchmarks.ladder.measures import coverage, estimate, excess_loss, kendall, odd_results
 from benchmarks.ladder.populations import SIZES, even, populations
 from benchmarks.ladder.record import fit_strengths
-from benchmarks.ladder.season import Season, SeasonGame
+from benchmarks.ladder.simulation import SimulatedGame, SimulatedLadder
 
 
 def dice(seed: int) -> random.Random:
@@ -17,26 +17,26 @@ def dice(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - a test's dice
 
 
-def test_a_season_is_reproducible() -> None:
+def test_a_simulation_is_reproducible() -> None:
     """The same seed gives the same games, deals and ratings."""
     runs = []
     for _ in range(2):
-        season = Season(range(8), even(8, dice(1)).play, 3, dice(2))
-        season.run(25)
-        runs.append((season.games, season.ratings))
+        ladder = SimulatedLadder(range(8), even(8, dice(1)).play, 3, dice(2))
+        ladder.run(25)
+        runs.append((ladder.games, ladder.ratings))
     assert runs[0] == runs[1]
 
 
 def test_all_bots_play_all_table_sizes_about_equally_often() -> None:
-    """A season uses the arena's matchmaking, so no bot waits long either."""
-    season = Season(range(8), even(8, dice(1)).play, 2, dice(2))
-    season.run(80)
-    sizes = Counter((bot, len(game.bots)) for game in season.games for bot in game.bots)
+    """A simulated ladder uses the arena's matchmaking, so no bot waits long either."""
+    ladder = SimulatedLadder(range(8), even(8, dice(1)).play, 2, dice(2))
+    ladder.run(80)
+    sizes = Counter((bot, len(game.bots)) for game in ladder.games for bot in game.bots)
     for bot in range(8):
-        assert season.games_of(bot) == sum(sizes[bot, players] for players in SIZES)
+        assert ladder.games_of(bot) == sum(sizes[bot, players] for players in SIZES)
         counts = [sizes[bot, players] for players in SIZES]
         assert max(counts) <= 2 * min(counts)
-    assert max(season.waits) <= 12
+    assert max(ladder.waits) <= 12
 
 
 @pytest.mark.parametrize("index", range(6))
@@ -98,6 +98,6 @@ def test_errors_are_standard_errors_of_runs() -> None:
 def test_odd_results_are_counted() -> None:
     """If one of three bots with equal ratings always beats another, these two count as one pair."""
     ratings = {bot: Rating(25.0, 1.0) for bot in range(3)}
-    even = [SeasonGame((0, 2), places) for places in ((1, 2), (2, 1)) * 30]
+    even = [SimulatedGame((0, 2), places) for places in ((1, 2), (2, 1)) * 30]
     assert odd_results(even, ratings) == 0
-    assert odd_results([*even, *[SeasonGame((0, 1), (1, 2))] * 60], ratings) == 1
+    assert odd_results([*even, *[SimulatedGame((0, 1), (1, 2))] * 60], ratings) == 1

@@ -28,7 +28,7 @@ _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class SeasonGame:
+class SimulatedGame:
     """A rated game: bots and places, by seat."""
 
     bots: tuple[int, ...]
@@ -45,7 +45,7 @@ class _Standing:
     last_match: int | None = None
 
 
-class Season:
+class SimulatedLadder:
     """A ladder on which matches are drawn, played and rated. All bots have different authors.
 
     ``games`` are in the order in which they were rated; ``waits`` are the numbers of matches between
@@ -59,7 +59,7 @@ class Season:
         self._standings = {bot: _Standing(initial(), PRIOR) for bot in bots}
         self._queue: deque[tuple[tuple[int, ...], int]] = deque()
         self._played = 0
-        self.games: list[SeasonGame] = []
+        self.games: list[SimulatedGame] = []
         self.waits: list[int] = []
 
     @property
@@ -120,7 +120,7 @@ class Season:
             skills = update_skills([standing.skill for standing in standings], places)
             for standing, rating, skill in zip(standings, ratings, skills, strict=True):
                 standing.rating, standing.skill = rating, skill
-            self.games.append(SeasonGame(bots, places))
+            self.games.append(SimulatedGame(bots, places))
         for bot in table:
             standing = self._standings[bot]
             standing.queued[len(table)] -= count
