@@ -34,7 +34,7 @@ from arena.db.schema import BotRow, BotVersionRow, DealRow, GameRow, GameSeatRow
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import Tally, nothing
 from arena.ladder.rating import Rating
-from arena.ladder.rating_log import GamePlayed, VersionStarted
+from arena.ladder.rating_events import GamePlayed, VersionStarted
 from arena.protocol.match import Clock, Limits, MatchSpec, RuntimeName, SeatReport, encode
 from arena.protocol.states import MatchKind, MatchState
 from arena.rules import Rules

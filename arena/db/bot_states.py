@@ -27,7 +27,7 @@ from arena.db.schema import (
 )
 from arena.ladder.qualification import BENCHING_WINDOW, benching_reason, keeps_failing
 from arena.ladder.rating import update as update_ratings
-from arena.ladder.rating_log import Rate
+from arena.ladder.rating_events import Rate
 from arena.protocol.news import Topic, state_changed
 from arena.protocol.states import BotState, MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage

@@ -37,7 +37,7 @@ from arena.db.schema import (
     MatchSeatRow,
     SubmissionRow,
 )
-from arena.ladder.rating_log import Entry, VersionStarted
+from arena.ladder.rating_events import Entry, VersionStarted
 from arena.protocol.states import BotState
 
 
@@ -77,7 +77,7 @@ class KnownVersion:
     size: int | None  # bytes of the submitted file, or None
     sha256: str | None  # of the submitted file, hexadecimal, or None
     available: bool  # whether its image still exists
-    results: dict[int, Entry]  # by list, as in `arena.ladder.rating_log.LISTS`
+    results: dict[int, Entry]  # by list, as in `arena.ladder.rating_events.LISTS`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

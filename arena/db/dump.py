@@ -45,7 +45,7 @@ from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upg
 from arena.db.ratings import RatingRepository
 from arena.db.schema import OPEN_MATCH, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
 from arena.db.submissions import KnownSubmission, SubmissionRepository
-from arena.ladder.rating_log import LISTS
+from arena.ladder.rating_events import LISTS
 from arena.platform.files import sync
 from arena.protocol.match import MatchSpec, decode
 

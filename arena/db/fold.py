@@ -13,7 +13,7 @@ from sqlalchemy import Row as StoredRow
 from arena.db.database import from_row, grouped, upsert
 from arena.db.schema import Base, BotVersionRow, GameRow, HighlightRow, MeetingRow, RatingPointRow
 from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
-from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
+from arena.ladder.rating_events import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
 
 RowValues = dict[str, Any]
 """A row of a table, keyed by column."""

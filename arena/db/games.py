@@ -29,7 +29,7 @@ from arena.db.schema import (
     RatingChangeRow,
     RatingEventRow,
 )
-from arena.ladder.rating_log import OVERALL
+from arena.ladder.rating_events import OVERALL
 from arena.protocol.documents import SeatResult
 from arena.protocol.match import SeatReport, decode, image_name, public_trouble
 from arena.rules import Rules

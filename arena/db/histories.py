@@ -22,7 +22,7 @@ from arena.db.schema import (
     RatingRow,
 )
 from arena.ladder.rating import Rating
-from arena.ladder.rating_log import OVERALL
+from arena.ladder.rating_events import OVERALL
 from arena.protocol.match import GameRecord, decode
 from arena.rules import Rules
 

@@ -37,7 +37,7 @@ from arena.db.schema import (
 )
 from arena.ladder.rating import Closings, Rating, Times
 from arena.ladder.rating import update as update_ratings
-from arena.ladder.rating_log import Entry, GamePlayed, Key, Rate, VersionStarted
+from arena.ladder.rating_events import Entry, GamePlayed, Key, Rate, VersionStarted
 from arena.ladder.settings import LadderChange, LadderSettings
 from arena.protocol.match import Clock, Limits
 from arena.protocol.news import News, Topic, ladder_changed

@@ -32,7 +32,7 @@ from arena.db.schema import (
 from arena.ladder.calibration import PredictedGame
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate
 from arena.ladder.rating import Rating
-from arena.ladder.rating_log import OVERALL
+from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardLine, Standing, standings
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, GameRecord, decode
@@ -61,7 +61,7 @@ _MAX_TIMED_GAMES: Final = 12
 
 
 class RatingRepository(Repository):
-    """Ratings of the active versions, in the lists of :data:`arena.ladder.rating_log.LISTS`."""
+    """Ratings of the active versions, in the lists of :data:`arena.ladder.rating_events.LISTS`."""
 
     def standings(self, players: int = OVERALL) -> tuple[Standing, ...]:
         """Return every bot's active version in a list, best first; versions with equal scores share a rank.

@@ -14,7 +14,7 @@ from arena.db.matches import AUTHOR, FinishedGame, FinishedMatch, seated
 from arena.db.opening import check_revision
 from arena.db.schema import GameRow, GameSeatRow, MatchRow, MatchSeatRow, UnratedGameRow
 from arena.ladder.rating import game_time
-from arena.ladder.rating_log import GamePlayed
+from arena.ladder.rating_events import GamePlayed
 from arena.platform.environment import failpoint
 from arena.protocol.decoding import prepared
 from arena.protocol.match import encode, public_trouble

@@ -382,7 +382,7 @@ class RatingRow(Base):
     """The current rating of a version in one list, with the sums for the leaderboard.
 
     ``mean`` and ``deviation`` are those of the rating. ``times`` and ``closings`` are fields of
-    :class:`arena.ladder.rating_log.Entry`, as JSON.
+    :class:`arena.ladder.rating_events.Entry`, as JSON.
     """
 
     __tablename__ = "rating"
@@ -749,7 +749,7 @@ class UnratedGameRow(Base):
 
 
 class RatingPointRow(Base):
-    """A version's rating in a list after ``games`` games there; see :mod:`arena.ladder.rating_log`.
+    """A version's rating in a list after ``games`` games there; see :mod:`arena.ladder.rating_events`.
 
     ``ended`` is the end of the last of these games; None before the first.
     """

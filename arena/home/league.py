@@ -19,7 +19,7 @@ from arena.home.games import HomeGame, HomeResult
 from arena.home.resultsfile import WrongResults, read_results
 from arena.home.tally import home_game
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table, next_players
-from arena.ladder.rating_log import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
+from arena.ladder.rating_events import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
 from arena.play.replay.document import Variant
 from arena.protocol.documents import Leaderboard

@@ -13,7 +13,7 @@ from typing import Any, Final
 from arena.ladder.posterior import with_model_error
 from arena.ladder.ranks import SHARE, Field, between
 from arena.ladder.rating import DAYS, conservative, initial, median, rating_on
-from arena.ladder.rating_log import Entry
+from arena.ladder.rating_events import Entry
 from arena.platform.speech import clean_name
 from arena.protocol.documents import Row
 

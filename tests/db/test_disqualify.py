@@ -19,7 +19,7 @@ from arena.db.errors import WrongState
 from arena.db.matches import Claim
 from arena.db.store import Store
 from arena.ladder.rating import Rating, update
-from arena.ladder.rating_log import LISTS, Entry, Event, GamePlayed, VersionStarted
+from arena.ladder.rating_events import LISTS, Entry, Event, GamePlayed, VersionStarted
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
 from arena.protocol.states import BotState
 from arena.protocol.submissions import CauseKind, Stage

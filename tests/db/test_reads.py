@@ -15,7 +15,7 @@ from arena.db.games import GameSummary, RatingChange
 from arena.db.store import Store
 from arena.ladder.matchmaking import Candidate
 from arena.ladder.rating import conservative
-from arena.ladder.rating_log import Event, GamePlayed, VersionStarted
+from arena.ladder.rating_events import Event, GamePlayed, VersionStarted
 from arena.play.replay.document import parse
 from arena.protocol.documents import SeatResult
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER

@@ -11,7 +11,7 @@ from arena.db import ladder
 from arena.db.database import Database
 from arena.db.schema import HighlightRow, MeetingRow, RatingChangeRow, RatingPointRow, RatingRow
 from arena.db.store import Store
-from arena.ladder.rating_log import LISTS, stride
+from arena.ladder.rating_events import LISTS, stride
 from tests.db.builders import (
     ENTRY,
     START,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.ladder.calibration import PredictedGame
 from arena.ladder.card_counts import Tally, count_game
 from arena.ladder.rating import Rating
-from arena.ladder.rating_log import Entry, Event, Key, apply
+from arena.ladder.rating_events import Entry, Event, Key, apply
 from arena.protocol.faults import places_with_faults, taken_over
 from arena.protocol.match import GameRecord, played_again
 from arena.rules import Rules, State

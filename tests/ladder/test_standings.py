@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.ladder.rating import Closing, Rating
-from arena.ladder.rating_log import Entry
+from arena.ladder.rating_events import Entry
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
 
 TODAY = date(2026, 11, 3).toordinal()

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from arena.db.audit import NewAuditEntry
 from arena.db.histories import CurvePoint, VersionCurve
 from arena.ladder.rating import Rating, expected
-from arena.ladder.rating_log import OVERALL
+from arena.ladder.rating_events import OVERALL
 from arena.ladder.settings import LadderChange
 from arena.rules import Rules
 from tests.accounts.world import World

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from arena.db.ratings import BoardChanges, RatingRepository
 from arena.db.store import Store
-from arena.ladder.rating_log import OVERALL
+from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardOrder
 from arena.rules import Rules
 from tests.accounts.world import World

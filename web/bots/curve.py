@@ -12,7 +12,7 @@ from typing import Final
 
 from arena.db.histories import CurvePoint, VersionCurve
 from arena.ladder.rating import Rating
-from arena.ladder.rating_log import thinned
+from arena.ladder.rating_events import thinned
 
 MAX_POINTS: Final = 200
 """Maximum number of points to draw."""

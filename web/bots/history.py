@@ -12,7 +12,7 @@ from arena.db.store import Store
 from arena.ladder.card_counts import Tally, count_game, merged
 from arena.ladder.card_table import CardHabit, habits
 from arena.ladder.rating import expected
-from arena.ladder.rating_log import OVERALL, Entry
+from arena.ladder.rating_events import OVERALL, Entry
 from arena.protocol.faults import Fault
 from arena.protocol.match import played_again
 from arena.rules import State

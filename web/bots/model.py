@@ -12,7 +12,7 @@ from arena.db.histories import BotGameFilter, FoundGames
 from arena.db.queue import QueuePlace
 from arena.db.store import Store
 from arena.ladder.rating import conservative, median
-from arena.ladder.rating_log import OVERALL, Entry
+from arena.ladder.rating_events import OVERALL, Entry
 from arena.ladder.standings import PROVISIONAL_DEVIATION
 from arena.protocol.match import image_name
 from web.bots.curve import Curve, draw

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Final
 
 from arena.db.ratings import RatingRepository
-from arena.ladder.rating_log import OVERALL
+from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardQuery, Standings
 from arena.protocol.documents import Row
 

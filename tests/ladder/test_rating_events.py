@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Rating, conservative, initial, next_version, update
-from arena.ladder.rating_log import (
+from arena.ladder.rating_events import (
     LISTS,
     MAX_POINTS,
     Entry,
