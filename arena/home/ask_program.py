@@ -279,6 +279,7 @@ class _RecordedTable:
         for seat, ask in asks.items():
             seen = ask.view
             self._table.answer(seat, PlayerAnswer(self._number, seen.round, seen.turn, moves[seat]), 0.0)
+        self._table.advance(0.0)
 
 
 async def _reply(queue: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:

@@ -113,19 +113,18 @@ class RefereedMatch:
             self._begin_if_ready(now)
             return
         for table in list(self._active.values()):
-            table.lose(self._seat(bot, table.game), lost, now)
+            table.lose(self._seat(bot, table.game), lost)
         self._advance(now)
 
     def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
         """Handle a bot's answers in one or more games."""
-        expected = answers if len(answers) == 1 else self._expected_answers(bot, answers)
         for answer in answers:
             table = self._table(answer)
             if table is None:
                 self._charge_unrequested(bot, answer, now)
                 continue
             seat = self._seat(bot, answer.game)
-            if answer in expected and table.expects(seat, answer):
+            if table.expects(seat, answer):
                 table.answer(seat, answer, now)
             elif not table.is_ignorable(seat, answer):
                 self._charge_unrequested(bot, answer, now)
@@ -161,15 +160,6 @@ class RefereedMatch:
 
     def _seat(self, bot: int, game: int) -> int:
         return self._bots(game).index(bot)
-
-    def _expected_answers(self, bot: int, answers: Sequence[PlayerAnswer]) -> set[PlayerAnswer]:
-        """Return the expected answers. Call this before handling any: handling one may trigger a request."""
-        return {
-            answer
-            for answer in answers
-            if (table := self._table(answer)) is not None
-            and table.expects(self._seat(bot, answer.game), answer)
-        }
 
     def _table(self, answer: PlayerAnswer) -> GameTable | None:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
@@ -216,13 +206,15 @@ class RefereedMatch:
         self._advance(now)
 
     def _advance(self, now: float) -> None:
-        """Remove ended games and start the next ones."""
-        ended = [game for game, table in self._active.items() if table.over]
-        while ended:
-            for game in ended:
-                del self._active[game]
+        """Once no decision is open in any game, play the turns, remove ended games and start the next ones.
+
+        If each game went on by itself, a bot could tell another one something by the order of its answers.
+        """
+        while self._active and not any(table.waiting for table in self._active.values()):
+            for table in self._active.values():
+                table.advance(now)
+            self._active = {game: table for game, table in self._active.items() if not table.over}
             self._start(now)
-            ended = [game for game, table in self._active.items() if table.over]
         if self.over and not self._ended:
             self._ended = True
             for bot in range(self._rules.players):

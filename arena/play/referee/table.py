@@ -127,7 +127,7 @@ class GameTable:
         for seat in range(rules.players):
             send(seat, GameStarted(game, seat, rules, clock))
         self._request_decisions(now)
-        self._advance(now)
+        self.advance(now)
 
     @property
     def over(self) -> bool:
@@ -202,25 +202,22 @@ class GameTable:
             self._moves[seat] = answer.move
             self._seats[seat].answered[answer.round, answer.turn] = answer.move
             self._decisions[seat] = _decision(answer.move, pending, taken, note=answer.note or None)
-        self._advance(now)
 
     def charge_unrequested(self, seat: int, text: str, now: float) -> None:
         """Charge an unrequested message to the open decision or, if none is open, to the next."""
         if seat in self._pending:
             # Charge the time too: otherwise a bot could exceed its bank at the cost of one fault.
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
-            self._advance(now)
         else:
             # Each message costs one decision even if none is open, so the penalty doesn't depend on how fast
             # other seats answer.
             self._seats[seat].breaches.append(text)
 
-    def lose(self, seat: int, lost: Lost, now: float) -> None:
+    def lose(self, seat: int, lost: Lost) -> None:
         """Mark a seat's bot as lost, from the open decision on or, if none is open, from the next."""
         self._seats[seat].lost = lost
         if seat in self._pending:
             self._fault(seat, lost.fault, lost.why)
-            self._advance(now)
 
     def open_since(self, seat: int) -> float | None:
         """Return when the seat's open decision was requested, or None if none is open."""
@@ -245,10 +242,17 @@ class GameTable:
         for seat in self.late(now, grace):
             if seat not in exempt:
                 self._fault(seat, Fault.TIMEOUT, _timeout_text(self._pending[seat]))
-        self._advance(now)
 
-    def _advance(self, now: float) -> None:
-        """Play turns until a seat's answer is needed or the game is over."""
+    @property
+    def waiting(self) -> bool:
+        """True if a decision is open."""
+        return bool(self._pending)
+
+    def advance(self, now: float) -> None:
+        """Play turns until a seat's answer is needed or the game is over.
+
+        Call this after every other method that handles an event. Until then, no seat learns of the answers.
+        """
         while not self._pending and not self._state.over:
             before = self._state
             self._steps.append(tuple(self._decisions))

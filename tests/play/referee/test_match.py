@@ -1,5 +1,7 @@
 """Matches, clocks and faults. The test sets the time and answers for the bots."""
 
+from itertools import permutations
+
 import pytest
 
 from arena.platform.cpu_time import CpuSample
@@ -20,7 +22,7 @@ from arena.play.referee.player import (
 from arena.protocol.faults import Fault, stand_in, taken_over
 from arena.protocol.match import Clock
 from arena.rules import Card, Move, Rules, new_game, shuffled_deck, view
-from tests.play.referee.driver import SEEDS, Driver
+from tests.play.referee.driver import SEEDS, Driver, first
 
 CRASH = Lost(Fault.CRASH, "it exited with code 1")
 
@@ -455,18 +457,25 @@ def test_a_match_without_any_bot_ends() -> None:
     assert len(driver.match.games()) == 1
 
 
-def test_a_slow_game_does_not_hold_up_the_others() -> None:
-    """With several games in parallel, those with answers continue."""
-    driver = Driver(Rules(players=2), games=2)
-    driver.greet((2, 2))
-    slow = driver.asks[0].pop(0)
-    while 1 in driver.rounds:
-        for seat in (0, 1):
-            ask = driver.asks[seat].pop(1, None)
-            if ask is not None:
-                driver.send(seat, PlayerAnswer(1, ask.view.round, ask.view.turn, ask.view.legal_moves()[0]))
-    assert slow.view.turn == 1
-    assert list(driver.rounds) == [0]
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_the_order_of_a_bots_answers_tells_the_others_nothing(order: tuple[int, ...]) -> None:
+    """Bots learn of a turn only when no decision is open in any game. Its events are in the games' order."""
+    driver = Driver(Rules(players=2), games=3)
+    driver.greet((3, 3))
+    for game in range(3):
+        ask = driver.asks[1].pop(game)
+        driver.send(1, PlayerAnswer(game, ask.view.round, ask.view.turn, first(ask.view)))
+    before = len(driver.told[1])
+    for game in order:
+        assert len(driver.told[1]) == before
+        ask = driver.asks[0].pop(game)
+        driver.send(0, PlayerAnswer(game, ask.view.round, ask.view.turn, first(ask.view)))
+    news = driver.told[1][before:]
+    kinds = [
+        (type(event), event.game) for event in news if isinstance(event, TurnRevealed | DecisionRequested)
+    ]
+    assert len(kinds) == len(news)
+    assert kinds == [(kind, game) for game in range(3) for kind in (TurnRevealed, DecisionRequested)]
 
 
 @pytest.mark.parametrize("dummy", [False, True])

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from arena.play.referee.player import PlayerAnswer
 from arena.play.referee.spec import RoundsOver
 from arena.rules import Move, Rules, View
 from tests.play.referee.driver import Driver, first
@@ -73,21 +72,21 @@ def test_only_the_newest_of_several_games_is_reported_and_then_to_its_end() -> N
     driver = Driver(Rules(players=2), games=5)
     driver.greet((4, 4))
 
-    def play_round(*games: int) -> None:
-        for game in games:
-            begun = driver.rounds.get(game)
-            while driver.rounds.get(game) == begun:
+    def play_rounds(count: int) -> None:
+        for _ in range(count):
+            begun = dict(driver.rounds)
+            while driver.rounds == begun:
                 for seat in range(2):
-                    ask = driver.asks[seat].pop(game)
-                    view = ask.view
-                    driver.send(seat, PlayerAnswer(game, view.round, view.turn, first(view)))
+                    for _ in range(len(begun)):
+                        driver.answer(seat)
 
-    play_round(0, 1, 2)
-    assert [news.game for news in driver.match.newly_finished_rounds()] == [2]
-    play_round(0, 2, 2, 3)
-    assert [(news.game, len(news.steps)) for news in driver.match.newly_finished_rounds()] == [
-        (2, 27),
-        (3, 9),
-    ]
-    play_round(0, 1, 1)
-    assert driver.match.newly_finished_rounds() == ()
+    def news() -> list[tuple[int, int]]:
+        return [(each.game, len(each.steps)) for each in driver.match.newly_finished_rounds()]
+
+    play_rounds(1)
+    assert news() == [(3, 9)]
+    play_rounds(3)
+    assert news() == [(3, 27), (4, 9)]
+    play_rounds(2)
+    assert news() == [(4, 27)]
+    assert driver.match.over
