@@ -28,7 +28,7 @@ TABLES: Final = (
     (55, 56),
     (57, 58),
     (59,),
-    (60, 61),
+    (60, 61, 62),
 )
 """Numbers of attacks that are played in one match, since none of them disturbs another.
 

@@ -28,6 +28,16 @@ def with_(**values: object) -> Loosen:
     return lambda arguments: arguments["host_config"].update(values)
 
 
+def without_limit(name: str) -> Loosen:
+    """Return a function that removes a process limit; the engine's default then applies."""
+
+    def loosen(arguments: dict[str, Any]) -> None:
+        limits = arguments["host_config"]["Ulimits"]
+        limits[:] = [limit for limit in limits if limit["Name"] != name]
+
+    return loosen
+
+
 def allowing(*names: str) -> Loosen:
     """Return a function that removes all rules on these system calls and allows them with any arguments."""
     return lambda arguments: _change_rules(arguments, names, allowed=True)
@@ -166,7 +176,7 @@ def share_queues(arguments: dict[str, Any]) -> None:
     """
     config = arguments["host_config"]
     config["IpcMode"] = "host"
-    config["Ulimits"] = [limit for limit in config["Ulimits"] if limit["Name"] != "msgqueue"]
+    without_limit("msgqueue")(arguments)
     allowing(*_QUEUES)(arguments)
     open_proc()(arguments)
 

@@ -333,4 +333,11 @@ ATTACKS: Final = (
             gvisor="it has its own users",
         ),
     ),
+    Attack(
+        number=62,
+        name="locks shared pages in memory",
+        program=whispering.lock_pages,
+        achieved=effects.listed("locked"),
+        control=Control(name="no locked memory", template=loosening.without_limit("memlock")),
+    ),
 )

@@ -123,6 +123,25 @@ def ask_the_page_cache() -> None:
     play()
 
 
+def lock_pages() -> None:
+    """Lock a page of a shared file in memory, in each way to ask for that."""
+    library = _library()
+    start, size = ctypes.c_void_p(_map(library)), ctypes.c_size_t(mmap.PAGESIZE)
+    granted = {"mlock": _LIBC.mlock(start, size) == 0, "mlock2": _LIBC.mlock2(start, size, 1) == 0}
+    granted["mlockall"] = _LIBC.mlockall(_MCL_FUTURE) == 0
+    _LIBC.munlockall()
+    with library.open("rb") as file, suppress(OSError):
+        flags = mmap.MAP_PRIVATE | _MAP_LOCKED
+        mmap.mmap(file.fileno(), mmap.PAGESIZE, flags=flags, prot=mmap.PROT_READ).close()
+        granted["mmap"] = True
+    tell(locked=[name for name, done in granted.items() if done])
+    play()
+
+
+_MCL_FUTURE: Final = 2
+_MAP_LOCKED: Final = 0x2000
+
+
 def read_counters() -> None:
     """Read counters of the whole host, which change with others' work."""
     named = [Path(folder, name) for folder, names in _COUNTERS.items() for name in names.split()]
