@@ -203,6 +203,7 @@ _CACHE_CALLS: Final = {
     "readahead": (187, 213),
     "sync_file_range": (277, 84),
     "madvise": (28, 233),
+    "mlock": (149, 228),
     "process_madvise": (440, 440),
 }
 _MADV_PAGEOUT: Final = 21
@@ -242,7 +243,7 @@ def futexes(_: dict[str, int]) -> dict[str, Any]:
 
 
 def page_cache(_: dict[str, int]) -> dict[str, Any]:
-    """Try to query and change the cached pages of a shared file."""
+    """Try to query and change the cached pages of a shared file, and to lock one in memory."""
     buffer = ctypes.create_string_buffer(4096)
     into = ctypes.addressof(buffer)
     with _library() as (file, start, size):
@@ -255,6 +256,7 @@ def page_cache(_: dict[str, int]) -> dict[str, Any]:
             "readahead": (file, 0, size),
             "sync_file_range": (file, 0, 0, 0),
             "madvise": (start, size, _MADV_PAGEOUT),
+            "mlock": (start, size),
         }
         answers = {name: _call(_CACHE_CALLS[name][_ARM], *words) for name, words in calls.items()}
         pages = (ctypes.c_size_t * 2)(start, size)
