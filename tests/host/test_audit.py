@@ -71,8 +71,8 @@ def npm_registry(advisories: Mapping[str, object]) -> Iterator[str]:
 
 def _package_locks() -> list[Path]:
     """Return every package-lock.json of the repository."""
-    locks = ("package-lock.json", "*/package-lock.json", "*/*/package-lock.json")
-    found = {path.relative_to(_ROOT) for pattern in locks for path in _ROOT.glob(pattern)}
+    patterns = (f"{'*/' * depth}package-lock.json" for depth in range(5))
+    found = {path.relative_to(_ROOT) for pattern in patterns for path in _ROOT.glob(pattern)}
     return sorted(path for path in found if not {"node_modules", "build"} & set(path.parts))
 
 

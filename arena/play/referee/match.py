@@ -1,4 +1,4 @@
-"""Plays the games of a match in order, some of them concurrently.
+"""Plays the games of a match in order, some of them concurrently, turn by turn together.
 
 Bots are numbered within a match. A bot's seat may differ from game to game.
 
@@ -167,17 +167,15 @@ class RefereedMatch:
     def _charge_unrequested(self, bot: int, answer: PlayerAnswer, now: float) -> None:
         """Charge a fault for an unrequested answer.
 
-        The fault is charged to the decision that the answer is for, if that decision is open or
-        still to come; otherwise to the open decision or, if none is open, to the next.
+        The fault is charged to the decision that the answer is for, if that decision is still to come;
+        otherwise to the open decision or, if none is open, to the next.
         """
         if not 0 <= answer.game < len(self._seeds):
             self._charge_to_open_decision(bot, answer, now)
             return
         table = self._active.get(answer.game)
         seat = self._seat(bot, answer.game)
-        if table is not None and table.expects(seat, answer):
-            table.charge_unrequested(seat, early_answer_text(answer), now)
-        elif table is not None and table.is_future(seat, answer):
+        if table is not None and table.is_future(seat, answer):
             table.charge_early(seat, answer)
         elif answer.game >= len(self._tables) and will_ask(self._rules, seat, answer.round, answer.turn):
             early = self._early.setdefault(answer.game, {})
@@ -208,7 +206,7 @@ class RefereedMatch:
     def _advance(self, now: float) -> None:
         """Once no decision is open in any game, play the turns, remove ended games and start the next ones.
 
-        If each game went on by itself, a bot could tell another one something by the order of its answers.
+        If each game went on by itself, the order of a bot's answers could carry a message to another bot.
         """
         while self._active and not any(table.waiting for table in self._active.values()):
             for table in self._active.values():

@@ -249,9 +249,9 @@ class GameTable:
         return bool(self._pending)
 
     def advance(self, now: float) -> None:
-        """Play turns until a seat's answer is needed or the game is over.
+        """Play turns until a decision is open or the game is over.
 
-        Call this after every other method that handles an event. Until then, no seat learns of the answers.
+        Call this after each event, at once or later. Until then, no seat learns of another's answers.
         """
         while not self._pending and not self._state.over:
             before = self._state

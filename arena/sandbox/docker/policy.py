@@ -152,7 +152,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "Ulimits": [
             _ulimit("core", 0),
             _ulimit("fsize", limits.tmp_mib * _MIB),
-            _ulimit("memlock", 0),  # whether a page is locked changes how long others need to lock it
+            _ulimit("memlock", 0),  # whether a page is locked changes how long others take to lock it
             _ulimit("msgqueue", 0),  # /dev/mqueue is writable, whatever the IPC mode
             _ulimit("nofile", OPEN_FILES),
         ],

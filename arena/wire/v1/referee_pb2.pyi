@@ -175,8 +175,8 @@ class Hello(_message.Message):
     """Number of games of the match that the bot can play at the same time, at
     least 1; 0 means 1. The clock of every game with an open request is
     running, even while the bot is thinking about another game, so slow bots
-    should send 1. The match uses the minimum over all seats. Turns of these
-    games are revealed together, when all seats have answered in all games.
+    should send 1. The match uses the minimum over all seats. The turns
+    of these games are revealed together, once no decision is open in any.
     """
     def __init__(
         self,

@@ -478,6 +478,21 @@ def test_the_order_of_a_bots_answers_tells_the_others_nothing(order: tuple[int, 
     assert kinds == [(kind, game) for game in range(3) for kind in (TurnRevealed, DecisionRequested)]
 
 
+def test_faults_are_revealed_with_the_turn_of_all_games() -> None:
+    """Until the last decision is made, if only because time runs out, only the bot learns of its fault."""
+    driver = Driver(Rules(players=2), games=2, clock=Clock(move_millis=1000, bank_millis=0))
+    driver.greet((2, 2))
+    for game in (0, 1):
+        driver.send(1, PlayerAnswer(game, 1, 1, first(driver.asks[1].pop(game).view)))
+    before = [len(driver.told[seat]) for seat in (0, 1)]
+    driver.send(0, PlayerAnswer(1, 1, 1, None))
+    assert [type(event) for event in driver.told[0][before[0] :]] == [FaultNoticed]
+    assert len(driver.told[1]) == before[1]
+    driver.tick(1.5)
+    revealed = [event for event in driver.told[1][before[1] :] if isinstance(event, TurnRevealed)]
+    assert [(event.game, event.stand_ins) for event in revealed] == [(0, (True, False)), (1, (True, False))]
+
+
 @pytest.mark.parametrize("dummy", [False, True])
 def test_the_stand_in_is_a_function_of_the_view(*, dummy: bool) -> None:
     """The stand-in plays the first card of the hand, and if it controls the dummy, the next card for it."""

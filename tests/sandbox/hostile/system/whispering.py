@@ -124,7 +124,7 @@ def ask_the_page_cache() -> None:
 
 
 def lock_pages() -> None:
-    """Lock a page of a shared file in memory, in each way to ask for that."""
+    """Lock a page of a shared file in memory, in every way that the kernel offers."""
     library = _library()
     start, size = ctypes.c_void_p(_map(library)), ctypes.c_size_t(mmap.PAGESIZE)
     granted = {"mlock": _LIBC.mlock(start, size) == 0, "mlock2": _LIBC.mlock2(start, size, 1) == 0}
