@@ -124,6 +124,7 @@ class GameInThisProcess:
         """Play the game to its end."""
         while self._asks:
             self._ask(*self._asks.pop(0))
+            self._table.advance(self._now)
         state = self._table.state
         if state.result is None:
             raise RuntimeError(f"game {self._game.name} stopped in round {state.round}, turn {state.turn}")
@@ -163,7 +164,6 @@ class GameInThisProcess:
             self._choosers[seat] = None
             self._now = asked + self._timer.seconds
             self._table.lose(seat, Lost(Fault.CRASH, _CRASHED))
-            self._table.advance(self._now)
             return
         if self._timer.seconds > allowed:
             self._time_out(seat, asked + allowed, None)
@@ -173,13 +173,11 @@ class GameInThisProcess:
         broken = None if count in {1, 2} else f"{count} cards given: give one, or two with chopsticks"
         answer = PlayerAnswer(self._game.number, seen.round, seen.turn, move, "", broken, ask.nonce)
         self._table.answer(seat, answer, self._now)
-        self._table.advance(self._now)
 
     def _time_out(self, seat: int, due: float, error: BaseException | None) -> None:
         self._errors[seat] = error
         self._now = due + _PAST_DUE
         self._table.expire(self._now, 0.0, [other for other in range(len(self._players)) if other != seat])
-        self._table.advance(self._now)
 
     def _on_event(self, seat: int, event: Event) -> None:
         if type(event) is DecisionRequested:
