@@ -81,9 +81,15 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) -> None:
-    """The current stage may clean up. The script prints the stage's name and exits with 128 + the signal."""
+@pytest.mark.parametrize(
+    ("ignored", "number"),
+    [(False, signal.SIGHUP), (False, signal.SIGINT), (False, signal.SIGTERM), (True, signal.SIGTERM)],
+)
+def test_a_run_that_a_signal_ends_fails(checkout: Path, ignored: bool, number: signal.Signals) -> None:
+    """The current stage may clean up. The script prints the stage's name and exits with 128 + the signal.
+
+    Scripts started in the background ignore SIGINT, but their stages must not.
+    """
     (checkout / "Makefile").write_text("check:\n\t@./wait\n")
     (checkout / "wait").write_text(
         "#!/bin/sh\ntrap 'echo cleaned up; exit 1' INT\necho tests run\n"
@@ -91,8 +97,9 @@ def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) 
     )
     (checkout / "wait").chmod(0o755)
     # Background shells ignore SIGINT, nohup ignores SIGHUP, and children would inherit that.
+    signals = ["--default-signal=HUP,INT,TERM"] + ["--ignore-signal=INT"] * ignored
     with subprocess.Popen(  # noqa: S603 - our own script
-        ["env", "--unset=SOAK", "--default-signal=HUP,INT,TERM", checkout / ".ci/run"],  # noqa: S607 - on PATH
+        ["env", "--unset=SOAK", *signals, checkout / ".ci/run"],  # noqa: S607 - on PATH
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
