@@ -34,7 +34,7 @@ from arena.db.schema import BotRow, BotVersionRow, DealRow, GameRow, GameSeatRow
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import Tally, nothing
 from arena.ladder.rating import Rating
-from arena.ladder.rating_events import GamePlayed, VersionStarted
+from arena.ladder.rating_events import VersionStarted
 from arena.protocol.match import Clock, Limits, MatchSpec, RuntimeName, SeatReport, encode
 from arena.protocol.states import MatchKind, MatchState
 from arena.rules import Rules
@@ -252,7 +252,7 @@ def _play(
                     "record": sample.record,
                 }
             )
-            log.append(_log_entry(numbers.events + len(log) + 1, number, seats, at))
+            log.append(ladder.game_event(numbers.events + len(log) + 1, number, at, seats))
     for kind, made in rows.items():
         connection.execute(insert(kind), made)
     ladder.append(connection, log, numbers.games + len(log), barred=frozenset(), rate=_rate)
@@ -294,17 +294,6 @@ def _seats(number: int, bots: Sequence[int], dice: random.Random) -> list[Row]:
         }
         for seat, (bot, skill) in enumerate(zip(bots, skills, strict=True))
     ]
-
-
-def _log_entry(event: int, number: int, seats: Sequence[Row], at: datetime) -> LoggedEvent:
-    played_ = GamePlayed(
-        versions=tuple(seat["version_id"] for seat in seats),
-        places=tuple(seat["place"] for seat in seats),
-        faulty=tuple(seat["faults"] > 0 for seat in seats),
-        times=tuple(seat["median_micros"] for seat in seats),
-        ended=at,
-    )
-    return LoggedEvent(event, played_, number, tuple(seat["points"] for seat in seats))
 
 
 def _match_row(seated: _DrawnMatch, at: datetime) -> Row:

@@ -79,7 +79,7 @@ def settings_page(current: str) -> str:
 
 def canary_page(current: str) -> str:
     """Return docs/canary.md with its table of controls regenerated."""
-    rows = [(f"`{control.name}`", control.stops) for control in CONTROLS]
+    rows = [(f"`{name}`", control.stops) for name, control in CONTROLS.items()]
     return _with_table(current, "arena/protocol/controls.py", _table(("control", "stops"), rows))
 
 

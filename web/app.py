@@ -211,7 +211,7 @@ def create_app(parts: Parts) -> FastAPI:
         entry_pages(accounts, attempts, parts.metrics),
         account_pages(accounts, attempts),
         subscription_pages(parts.subscriptions, attempts),
-        mail_pages(parts.subscriptions),
+        mail_pages(store.subscriptions, parts.now),
         submission_pages(store, parts.receiver, parts.downloads),
         health_api(store.check),
         description_api(),

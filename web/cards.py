@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Annotated, Final, Self
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 
@@ -15,7 +14,7 @@ from arena.ladder.card_table import FEW, CardFigures, CardLine, CardTable, Estim
 from arena.rules import DECK_COUNTS, Card
 from web.http.api import DataRouter
 from web.http.caching import tagged
-from web.http.parameters import Players
+from web.http.parameters import Players, query_string
 from web.http.rendering import PageRouter, fixed, page, signed
 
 _PERCENT: Final = 100
@@ -105,15 +104,7 @@ def read_cards(cards: CardRepository, players: int | None) -> CardTable:
 
 def address(path: str, players: int | None, order: Order | None = None) -> str:
     """Return the address of a statistics page, omitting defaults."""
-    query: dict[str, str | int] = {"players": players} if players else {}
-    if order not in {None, Order()}:
-        query["sort"] = str(order)
-    return f"{path}?{urlencode(query)}" if query else path
-
-
-def card_title(label: str) -> str:
-    """Return a kind's display name."""
-    return label.replace("_", " ").capitalize()
+    return path + query_string({"players": players, "sort": order}, {"sort": Order()})
 
 
 def share(value: float | None) -> str:
@@ -244,7 +235,6 @@ def card_pages(cards: CardRepository) -> APIRouter:
 _WORDS: Final = {
     "address": address,
     "by_turn": by_turn,
-    "card_title": card_title,
     "points": points,
     "share": share,
 }

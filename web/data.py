@@ -20,7 +20,6 @@ from arena.ops.export.manifest import (
 from web.http.caching import not_modified, tagged
 from web.http.rendering import PageRouter, page
 from web.http.static import IMMUTABLE
-from web.viewer.pages import origin
 
 PARQUET_TYPE: Final = "application/vnd.apache.parquet"
 _TYPES: Final = {PARQUET: PARQUET_TYPE, JSON_LINES: "application/gzip"}
@@ -104,7 +103,6 @@ def data_pages(folder: Folder) -> APIRouter:
             games=sum(day.parquet.rows for day in days),
             bytes=sum(day.parquet.bytes + day.json_lines.bytes for day in days),
             columns=COLUMNS,
-            origin=origin(request),
         )
 
     @files.get(f"/data/{MANIFEST}")

@@ -19,8 +19,7 @@ from arena.protocol.news import News, state_changed, version_joined
 from arena.protocol.states import BotState
 from web.http.caching import tagged
 from web.http.parameters import AuthorName, BotName, read_bot
-from web.http.rendering import PageRouter, count, fixed, iso_moment, odds, visible
-from web.viewer.pages import origin
+from web.http.rendering import PageRouter, count, fixed, iso_moment, odds, origin, visible
 
 _ATOM: Final = "http://www.w3.org/2005/Atom"
 _MAX_BOTS: Final = 50

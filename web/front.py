@@ -20,7 +20,6 @@ from web.http.rendering import PageRouter, page
 from web.leaderboard.cache import Boards, scale_of
 from web.live import watchable
 from web.play.puzzle import lay_out_puzzle, newest_puzzle
-from web.viewer.words import card_name
 
 _TOP: Final = BoardQuery(limit=10)
 _TABLES: Final = 8
@@ -89,7 +88,6 @@ def _front_page(  # noqa: PLR0913 - one argument per part of the page
         rows=rows,
         scale=scale_of(rows),
         puzzle=None if puzzle is None else lay_out_puzzle(puzzle),
-        card_name=card_name,
     )
 
 

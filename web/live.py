@@ -28,7 +28,6 @@ from web.viewer.pages import (
     RequestedFrame,
     ViewpointName,
     all_frames,
-    origin,
     seated,
     shown_game,
 )
@@ -157,7 +156,6 @@ class _Live:
                 playing=_round_in_progress(game),
                 screen=live_screen(found, game, film, requested),
                 words=VIEWER_WORDS,
-                origin=origin(request),
             )
 
         return conditional_response(request, (found, requested), render)

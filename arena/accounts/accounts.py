@@ -1,7 +1,7 @@
 """The account services: registration, changes by owners, and changes by operators."""
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Self
@@ -19,7 +19,7 @@ from arena.accounts.credentials import (
 )
 from arena.accounts.errors import NoSuchAccount, RegistrationRefused, check_account_name
 from arena.accounts.passwords import Passwords, check_new_password, strong_hasher
-from arena.db.audit import AuditEntry, NewAuditEntry
+from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.errors import NameTaken, WrongState
 from arena.db.people import NewAccount, People, StoredPassword
@@ -149,7 +149,7 @@ class OperatorActions:
 
         Raises NoSuchAccount or PasswordRefused.
         """
-        account = self._find(name)
+        account = self.find(name)
         check_new_password(password, account.name)
         self._people.set_password(
             account.id,
@@ -163,15 +163,15 @@ class OperatorActions:
 
         Raises LastOperator, NoSuchAccount or WrongState.
         """
-        account = self._find(name)
+        account = self.find(name)
         entry = self._entry(who, "set-role", f"account:{account.name}", f"to {role}")
         if not self._people.set_role(account.id, role, entry):
             raise WrongState(f"{account.name} already has the {role} role")
-        return self._find(name)
+        return self.find(name)
 
     def set_quota(self, who: str, name: str, quota: AccountQuota) -> None:
         """Set an account's quota. Limits that are None stay unchanged. Raises NoSuchAccount."""
-        account = self._find(name)
+        account = self.find(name)
         words = [
             f"{number} {what.replace('_', ' ')}"
             for what, number in asdict(quota).items()
@@ -182,7 +182,7 @@ class OperatorActions:
 
     def reset_quota(self, who: str, name: str) -> None:
         """Reset an account to the arena's default quota. Raises NoSuchAccount."""
-        account = self._find(name)
+        account = self.find(name)
         entry = self._entry(who, "set-quota", f"account:{account.name}", "reset to the default")
         self._people.reset_quota(account.id, entry)
 
@@ -198,18 +198,8 @@ class OperatorActions:
         """Add an action performed elsewhere to the audit log."""
         self._people.record(self._entry(who, what, subject, detail))
 
-    def users(self) -> Sequence[KnownAccount]:
-        """Return all accounts, oldest first."""
-        return self._people.accounts()
-
-    def audit(self, limit: int, account: str | None = None) -> Sequence[AuditEntry]:
-        """Return the latest ``limit`` audit entries, oldest first.
-
-        If ``account`` is given, return only entries by or about this account.
-        """
-        return self._people.audit(limit, account)
-
-    def _find(self, name: str) -> KnownAccount:
+    def find(self, name: str) -> KnownAccount:
+        """Return an account by name (case-insensitive). Raises NoSuchAccount."""
         found = self._people.account(name)
         if found is None:
             raise NoSuchAccount(f"there is no account called {name}")

@@ -4,7 +4,6 @@ A session's cookie contains only an opaque secret. Everything else is in the sto
 expire, can be revoked, and are shown only once.
 """
 
-import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from arena.db.credentials import Credentials, KnownAccount, KnownToken, NewApiTo
 from arena.db.errors import CredentialsChanged
 from arena.db.people import People, StoredPassword
 from arena.platform.names import WrongName, check_name
+from arena.platform.speech import plain
 from arena.protocol.states import Role, Scope
 
 
@@ -274,7 +274,7 @@ class Tokens:
         Raises TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or not allowed; or
         WrongCredentials if ``by`` is no longer valid.
         """
-        name = _clean_token_name(name)
+        name = plain(name)[:NAME_LENGTH]
         parent = by if isinstance(by, Bearer) else None
         allowed = scopes_of(account.role) if parent is None else parent.scopes
         if not name:
@@ -333,8 +333,3 @@ class Tokens:
         now = self._sources.now()
         entry = by_account(now, AccountAction.REVOKE_TOKEN, account.name, address, f"token {token}")
         return self._credentials.revoke_token(account.id, token, now, entry=entry)
-
-
-def _clean_token_name(name: str) -> str:
-    seen = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
-    return " ".join(seen.split())[:NAME_LENGTH]

@@ -2,8 +2,6 @@
 
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Final
 
 import typer
@@ -31,41 +29,23 @@ def check(
     Exit codes: 0 the bot qualifies; 1 it does not; 2 incorrect usage, or the check can't run on this machine.
     """
     from arena.app.at_home import check_bot
-    from arena.platform.settings import read_settings
-
-    began = time.monotonic()
-    with _exit_on_error():
-        reporter = ProgressReporter(lambda: time.monotonic() - began)
-        document, image_bytes = check_bot(read_settings(), target_of(target), reporter.update, say)
-    if as_json:
-        print_json(document)
-    else:
-        print_verdict(document, "it qualifies")
-        if image_bytes:
-            limit_mib = DEFAULT_LIMITS.image_bytes // _MIB
-            typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {limit_mib} MiB)")
-    if document["stage"] != Stage.PASSED:
-        raise typer.Exit(EXIT_FAILURE)
-
-
-@contextmanager
-def _exit_on_error() -> Iterator[None]:
-    """Turn an error into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
     from arena.images.build.context import ImageError
     from arena.platform.logs import configure_logs
-    from arena.platform.settings import LogFormat, LogLevel, WrongSettings
+    from arena.platform.settings import LogFormat, LogLevel, WrongSettings, read_settings
     from arena.sandbox.runtime import RuntimeFailure
     from arena.scheduler.coordinator import ArenaError
     from arena.submissions.uploads import NoRoom, UploadRefused
 
+    began = time.monotonic()
     # Log only errors: less serious events are reported as the submission's progress.
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
     # Closing the terminal stops the command as SIGTERM does, so that it cleans up.
     signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
-        yield
+        reporter = ProgressReporter(lambda: time.monotonic() - began)
+        document, image_bytes = check_bot(read_settings(), target_of(target), reporter.update, say)
     except (CannotSend, NoRoom, WrongSettings) as error:
         fail(str(error))
     except UploadRefused as error:
@@ -75,3 +55,12 @@ def _exit_on_error() -> Iterator[None]:
     except KeyboardInterrupt:
         say("stopped")
         raise typer.Exit(EXIT_INTERRUPTED) from None
+    if as_json:
+        print_json(document)
+    else:
+        print_verdict(document, "it qualifies")
+        if image_bytes:
+            limit_mib = DEFAULT_LIMITS.image_bytes // _MIB
+            typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {limit_mib} MiB)")
+    if document["stage"] != Stage.PASSED:
+        raise typer.Exit(EXIT_FAILURE)

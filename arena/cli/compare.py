@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -15,6 +15,7 @@ from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, Json, 
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
 from arena.home.compare import (
+    BOTS_COMPARED,
     EVALUATION_INTERVAL,
     Comparison,
     ComparisonProgress,
@@ -23,14 +24,12 @@ from arena.home.compare import (
     read_comparison,
 )
 from arena.home.games import HomeResult
-from arena.home.resultsfile import ResultsFile, WrongResults
+from arena.home.resultsfile import ResultsFile
 from arena.home.sprt import Hypotheses, SprtState, SprtVerdict
 from arena.home.workers import PlayingFailed, WorkerEnded
 from arena.platform.speech import counted
 from arena.play.replay.document import Variant
-from arena.rules import InvalidRules, Rules
-
-_BOTS_COMPARED: Final = 2
+from arena.rules import Rules
 
 
 def compare(  # noqa: PLR0913 - one argument per option
@@ -86,7 +85,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     Example: arena compare mybot.py old/mybot.py --players 2,4 --results mybot.jsonl
     """
     given = len(commands or ()) + len(bots or ())
-    if given != _BOTS_COMPARED:
+    if given != BOTS_COMPARED:
         fail(f"two bots are needed, but you gave {given}; for example: arena compare mybot.py old/mybot.py")
     opponents = filter(None, (word.strip() for word in field.split(",")))
     try:
@@ -106,7 +105,7 @@ def compare(  # noqa: PLR0913 - one argument per option
         if results is not None:
             comparison, done = read_comparison(results, comparison, any_seed=seed is None)
         results_file = None if results is None else ResultsFile(results)
-    except (InvalidRules, UnusableBot, WrongResults, ValueError) as trouble:
+    except ValueError as trouble:
         fail(str(trouble))
     except OSError as trouble:
         fail(f"can't use {results}: {trouble.strerror}")

@@ -95,14 +95,13 @@ def _print(report: HostReport, settings: "Settings") -> None:
 
 
 def _table(findings: Collection[Finding], accepted: Collection[str]) -> Table:
-    fixes = {control.name: control.fix for control in CONTROLS}
     table = Table(box=None, pad_edge=False)
     for column in ("control", "state", "finding"):
         table.add_column(column, no_wrap=column != "finding")
     for finding in findings:
         held = finding.held
         state = "enforced" if held else "accepted" if finding.control in accepted else "NOT ENFORCED"
-        words = finding.detail if held else f"{finding.detail}\n{fixes[finding.control]}"
+        words = finding.detail if held else f"{finding.detail}\n{CONTROLS[finding.control].fix}"
         table.add_row(finding.control, state, Text(words))
     return table
 

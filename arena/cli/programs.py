@@ -25,7 +25,7 @@ from arena.cli.console import (
 from arena.cli.play import Dummy, PassBothWays, SoySauce, explain
 from arena.home.bots import UnusableBot, bot_of_command, find_bot
 from arena.home.puzzle import move_text, position_lines
-from arena.home.starter import FolderTaken, starter_files, write_starter
+from arena.home.starter import FolderTaken, write_starter
 from arena.home.workers import PlayingFailed
 from arena.languages.registry import StarterLanguage
 from arena.platform.names import WrongName
@@ -61,14 +61,13 @@ def init(
     """
     folder = Path(name)
     try:
-        files = starter_files(name, language)
-        write_starter(folder, files)
+        files = write_starter(folder, name, language)
     except (FolderTaken, WrongName) as error:
         fail(str(error))
     except OSError as error:
         fail(f"can't create {folder}: {error}")
     if as_json:
-        print_json({"folder": str(folder), "files": sorted(files)})
+        print_json({"folder": str(folder), "files": files})
         return
     for file in files:
         echo(f"{folder / file}")

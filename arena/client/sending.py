@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -23,24 +22,10 @@ _IMAGE_ID: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
 _IMAGE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 
 
-class TargetKind(StrEnum):
-    """The kind of a target."""
-
-    SOURCE = "source"
-    """A source file in one of the arena's languages."""
-    ARCHIVE = "archive"
-    """An archive from ``docker save``."""
-    FOLDER = "folder"
-    """A folder with a Dockerfile."""
-    IMAGE = "image"
-    """An image in this machine's engine, by name or id."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A bot on its author's machine."""
 
-    kind: TargetKind
     text: str  # as the author typed it
     path: Path | None  # None for an image
     language: Language | None  # None except for a source file
@@ -66,7 +51,7 @@ def target_of(text: str) -> Target:
         raise CannotSend(
             f"{text!a} is neither an existing file or folder nor a valid image name. Check the name"
         )
-    return Target(kind=TargetKind.IMAGE, text=text, path=None, language=None, name=repository(text))
+    return Target(text=text, path=None, language=None, name=repository(text))
 
 
 def repository(image: str) -> str:
@@ -77,8 +62,7 @@ def repository(image: str) -> str:
 def _folder(text: str, path: Path) -> Target:
     files = sorted(path.iterdir())
     if path / "Dockerfile" in files:
-        name = path.resolve().name
-        return Target(kind=TargetKind.FOLDER, text=text, path=path, language=None, name=name)
+        return Target(text=text, path=path, language=None, name=path.resolve().name)
     source = next((file for file in files if language_of(file.name)), None)
     instead = f"give its source file ({source})" if source else "give a source file"
     raise CannotSend(f"the folder {text} has no Dockerfile: add one, or {instead}")
@@ -87,7 +71,7 @@ def _folder(text: str, path: Path) -> Target:
 def _file_target(text: str, path: Path) -> Target:
     language = language_of(path.name)
     if language is not None:
-        return Target(kind=TargetKind.SOURCE, text=text, path=path, language=language, name=path.stem)
+        return Target(text=text, path=path, language=language, name=path.stem)
     if not path.is_file():
         raise CannotSend(f"{text} is not a regular file or folder: give a file, a folder or an image")
     if not _is_archive(path):
@@ -95,8 +79,7 @@ def _file_target(text: str, path: Path) -> Target:
             f"{text} is neither a source file ({SOURCE_SUFFIXES}) nor a docker save archive (tar or tar.gz)"
         )
     ending = next((each for each in _ARCHIVES if path.name.endswith(each)), path.suffix)
-    name = path.name.removesuffix(ending)
-    return Target(kind=TargetKind.ARCHIVE, text=text, path=path, language=None, name=name)
+    return Target(text=text, path=path, language=None, name=path.name.removesuffix(ending))
 
 
 def _is_archive(path: Path) -> bool:
@@ -131,7 +114,7 @@ def payload_of(target: Target, name: str | None) -> Iterator[Payload]:
     ``name`` is the bot's name; None uses the target's default. Raises CannotSend if the target can't be sent.
     Some errors occur only during the upload.
     """
-    if target.path is not None and target.kind is not TargetKind.FOLDER:
+    if target.path is not None and not target.path.is_dir():
         yield _file_payload(target, target.path, _check_bot_name(name or target.name))
         return
     from arena.client import images  # noqa: PLC0415 - imports docker, which a source file doesn't need

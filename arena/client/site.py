@@ -26,54 +26,6 @@ MAX_EVENT_BYTES: Final = 1024 * 1024
 _PIECE: Final = 64 * 1024
 
 
-class UnexpectedResponse(Exception):
-    """A response that no arena sends; the message describes it."""
-
-
-def read_body(response: requests.Response) -> bytes:
-    """Return the body of a response.
-
-    Raises UnexpectedResponse if the body is larger than ``MAX_BYTES``, or requests.RequestException if the
-    connection breaks.
-    """
-    body = bytearray()
-    for piece in response.iter_content(_PIECE):
-        body += piece
-        if len(body) > MAX_BYTES:
-            raise UnexpectedResponse(f"more than {MAX_BYTES // 1024**2} MiB")
-    return bytes(body)
-
-
-def lines(response: requests.Response) -> Iterator[str]:
-    """Yield the lines of a stream as they arrive, without line endings; an unfinished last line is dropped.
-
-    Raises UnexpectedResponse if an event is larger than ``MAX_EVENT_BYTES``, or requests.RequestException if
-    the connection breaks.
-    """
-    size, begun = 0, bytearray()
-    for piece in response.iter_content(chunk_size=1):  # a larger size would block until a chunk is full
-        begun += piece
-        size += len(piece)
-        if b"\n" in piece:
-            *ended, begun = begun.split(b"\n")
-            for line in ended:
-                text = line.removesuffix(b"\r").decode(errors="replace")
-                size = size if text else len(begun)
-                yield text
-        if size > MAX_EVENT_BYTES:
-            raise UnexpectedResponse("an event that never ends")
-
-
-def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
-    """Decode JSON. Raises UnexpectedResponse if the data is invalid, not UTF-8, or nested too deeply."""
-    try:
-        return msgspec.json.decode(data)
-    except RecursionError as error:
-        raise UnexpectedResponse("JSON that is nested too deeply") from error
-    except (msgspec.DecodeError, ValueError) as error:
-        raise UnexpectedResponse(f"invalid JSON ({error})") from error
-
-
 def connection_error(address: str, error: requests.RequestException) -> str:
     """Return a message for an error of the requests library."""
     match error:
@@ -218,20 +170,43 @@ class SiteClient:
 
     def parse(self, data: bytes | str) -> Any:  # noqa: ANN401 - JSON
         """Decode JSON that the site sent."""
-        with self._site_errors():
-            return parsed(data)
+        try:
+            return msgspec.json.decode(data)
+        except RecursionError as error:
+            raise self._unexpected_error("JSON that is nested too deeply") from error
+        except (msgspec.DecodeError, ValueError) as error:  # ValueError if it isn't UTF-8
+            raise self._unexpected_error(f"invalid JSON ({error})") from error
 
     def _lines(self, response: requests.Response) -> Iterator[str]:
+        """Yield lines as they arrive, without line endings; an unfinished last line is dropped."""
+        size, begun = 0, bytearray()
         with self._site_errors():
-            yield from lines(response)
+            for piece in response.iter_content(chunk_size=1):  # a larger chunk would block until it is full
+                begun += piece
+                size += len(piece)
+                if b"\n" in piece:
+                    *ended, begun = begun.split(b"\n")
+                    for line in ended:
+                        text = line.removesuffix(b"\r").decode(errors="replace")
+                        size = size if text else len(begun)
+                        yield text
+                if size > MAX_EVENT_BYTES:
+                    raise self._unexpected_error("an event that never ends")
+
+    def _body(self, response: requests.Response) -> bytes:
+        body = bytearray()
+        with self._site_errors():
+            for piece in response.iter_content(_PIECE):
+                body += piece
+                if len(body) > MAX_BYTES:
+                    raise self._unexpected_error(f"more than {MAX_BYTES // 1024**2} MiB")
+        return bytes(body)
 
     @contextmanager
     def _site_errors(self) -> Iterator[None]:
-        """Raise SiteError for a broken connection, or a response that no arena sends."""
+        """Raise SiteError for a broken connection."""
         try:
             yield
-        except UnexpectedResponse as error:
-            raise self._unexpected_error(str(error)) from error
         except requests.RequestException as error:
             raise SiteError(connection_error(self.address, error)) from error
         except OSError as error:
@@ -271,8 +246,7 @@ class SiteClient:
             self._check(response)
             if _kind(response) != "application/json":
                 raise self._unexpected_error(f"{_kind(response) or 'something'} where JSON was expected")
-            with self._site_errors():
-                return read_body(response)
+            return self._body(response)
 
     def _check(self, response: requests.Response) -> None:
         if response.status_code in _REDIRECTS:
@@ -292,8 +266,8 @@ class SiteClient:
         problem: Any = None
         if _kind(response) == "application/problem+json":
             try:
-                problem = parsed(read_body(response))
-            except (UnexpectedResponse, requests.RequestException):
+                problem = self.parse(self._body(response))
+            except SiteError:
                 problem = None
         if not isinstance(problem, dict):
             return SiteError(

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ import msgspec
 import platformdirs
 
 from arena.platform.environment import SITE_VARIABLE, TOKEN_VARIABLE
+from arena.platform.names import is_loopback
 from arena.protocol.decoding import prepared
 
 
@@ -71,14 +71,8 @@ def check_address(text: str) -> str:
 def crosses_network_unencrypted(address: str) -> bool:
     """Return True if requests to this site cross a network unencrypted."""
     parts = urlsplit(address)
-    return parts.scheme == "http" and not _is_this_machine(parts.hostname or "")
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    host = parts.hostname or ""
+    return parts.scheme == "http" and not (is_loopback(host) or host.endswith(".localhost"))
 
 
 _MAX_TOKEN: Final = 200

@@ -1,7 +1,7 @@
 """The arena's current and recent work, and its hosts. The queries don't slow down as games accumulate."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -36,8 +36,6 @@ class Activity:
 
     running: tuple[OpenMatch, ...]  # rated matches in progress, oldest first
     matches_running: int  # all matches in progress, rated or not
-    matches_waiting: int  # all matches in the queue
-    games: int  # rated games so far
     games_last_hour: int  # approximate: games of up to two matches may be wrongly included or left out
     games_last_day: int  # approximate, as above
     remarkable: tuple[RemarkableGame, ...]  # from the last two days with such games, best of each kind first
@@ -87,7 +85,6 @@ class HostStatus:
         return unaccepted(self.report, self.accepted)
 
 
-_HIGHLIGHT_DAYS: Final = 2
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _MAX_HOST_NAME_LENGTH: Final = 64
@@ -100,16 +97,14 @@ class ActivityRepository(Repository):
     def current(self, at: datetime) -> Activity:
         """Return running matches, counts of recent games, and remarkable games."""
         with self._transactions.read() as connection:
-            totals = _totals(connection)
+            running = queue.running(connection)
             last_hour, last_day = games_since(connection, (at - _HOUR, at - _DAY))
             return Activity(
-                running=tuple(match for match in queue.running(connection) if match.kind is MatchKind.RATED),
-                matches_running=totals.matches_running,
-                matches_waiting=totals.matches_waiting,
-                games=totals.games,
+                running=tuple(match for match in running if match.kind is MatchKind.RATED),
+                matches_running=len(running),
                 games_last_hour=last_hour,
                 games_last_day=last_day,
-                remarkable=_remarkable_games(connection, fold.newest(connection, _HIGHLIGHT_DAYS)),
+                remarkable=_remarkable_games(connection, fold.newest(connection)),
                 upset=next(
                     iter(_remarkable_games(connection, fold.upset_since(connection, at - _DAY))), None
                 ),
@@ -117,8 +112,20 @@ class ActivityRepository(Repository):
 
     def totals(self) -> Totals:
         """Return the arena's totals."""
+
+        def matches(state: MatchState) -> ScalarSelect[int]:
+            return (
+                select(func.count())
+                .select_from(MatchRow)
+                .where(text(OPEN_MATCH), MatchRow.state == state)
+                .scalar_subquery()
+            )
+
+        bots = select(func.count()).select_from(BotRow).scalar_subquery()
+        query = select(bots, LadderRow.games, matches(MatchState.WAITING), matches(MatchState.RUNNING))
         with self._transactions.read() as connection:
-            return _totals(connection)
+            row = connection.execute(query).one()
+        return Totals(bots=row[0], games=row[1], matches_waiting=row[2], matches_running=row[3])
 
     def workload(self, at: datetime) -> Workload:
         """Return the queue, the running matches, and the output of the last 24 clock hours."""
@@ -161,22 +168,6 @@ class ActivityRepository(Repository):
             put(connection, HostReportRow, [row])
 
 
-def _totals(connection: Connection) -> Totals:
-    def matches(state: MatchState) -> ScalarSelect[int]:
-        return (
-            select(func.count())
-            .select_from(MatchRow)
-            .where(text(OPEN_MATCH), MatchRow.state == state)
-            .scalar_subquery()
-        )
-
-    bots = select(func.count()).select_from(BotRow).scalar_subquery()
-    row = connection.execute(
-        select(bots, LadderRow.games, matches(MatchState.WAITING), matches(MatchState.RUNNING))
-    ).one()
-    return Totals(bots=row[0], games=row[1], matches_waiting=row[2], matches_running=row[3])
-
-
 def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:
     """Return the number of games that ended after each of these times, without counting rows.
 
@@ -197,16 +188,7 @@ def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[in
 
 def _remarkable_games(connection: Connection, found: Collection[Highlight]) -> tuple[RemarkableGame, ...]:
     played = games.by_number(connection, {each.game for each in found})
-    return tuple(
-        RemarkableGame(
-            kind=each.kind,
-            seat=each.seat,
-            other=each.other,
-            value=each.value,
-            game=played[each.game],
-        )
-        for each in found
-    )
+    return tuple(RemarkableGame(**asdict(each) | {"game": played[each.game]}) for each in found)
 
 
 def _hours(connection: Connection, at: datetime) -> tuple[HourOfGames, ...]:

@@ -23,7 +23,6 @@ from arena.db.schema import (
 from arena.protocol.analysis import COSTLY, AnalysedDecision, Analysis
 from arena.protocol.decoding import prepared
 
-_HIGHLIGHT_DAYS: Final = 2
 _LATEST_GAMES: Final = 500
 """Number of the latest games to consider; older games are analysed only if they are remarkable."""
 
@@ -67,7 +66,7 @@ class Analyses(Repository):
         of the analyst has analysed, and ids in ``without``.
         """
         with self._transactions.read() as connection:
-            remarkable = [each.game for each in fold.newest(connection, _HIGHLIGHT_DAYS)]
+            remarkable = [each.game for each in fold.newest(connection)]
             newest = select(GameRow.number).order_by(GameRow.number.desc()).limit(_LATEST_GAMES)
             known = exists().where(
                 AnalysisRow.game_number == GameRow.number,

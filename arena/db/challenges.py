@@ -6,7 +6,6 @@ finished rounds on the live page. This gives no advantage: versions are fixed, a
 its own game.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,18 +14,10 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder, quotas
 from arena.db import matches as new_matches
-from arena.db.database import Repository, count, from_row
+from arena.db.database import Repository, from_row
 from arena.db.errors import QuotaReached
 from arena.db.matches import NewMatch
-from arena.db.schema import (
-    OPEN_MATCH,
-    BotRow,
-    BotVersionRow,
-    ChallengeRow,
-    MatchRow,
-    MatchSeatRow,
-    UnratedGameRow,
-)
+from arena.db.schema import OPEN_MATCH, BotRow, BotVersionRow, ChallengeRow, MatchRow, UnratedGameRow
 from arena.protocol.states import MatchState
 
 MAX_OPEN: Final = 3
@@ -97,16 +88,14 @@ class Challenges(Repository):
             ladder.lock(connection)  # so that concurrent challenges can't exceed the quota
             own = quotas.quota_of(connection, new.account).challenges_a_day
             limit = most_a_day if own is None else own
-            today = count(
-                connection,
-                ChallengeRow,
-                ChallengeRow.account_id == new.account,
-                ChallengeRow.created > new.created - _DAY,
+            within_a_day = select(ChallengeRow.created).where(
+                ChallengeRow.account_id == new.account, ChallengeRow.created > new.created - _DAY
             )
-            if today >= limit:
+            times = connection.execute(within_a_day).scalars().all()
+            if len(times) >= limit:
                 raise QuotaReached(
-                    f"you have requested {today} challenges in the last 24 hours; the limit is {limit}",
-                    _until_next_allowed(connection, new, today - limit),
+                    f"you have requested {len(times)} challenges in the last 24 hours; the limit is {limit}",
+                    quotas.wait_for(times, limit, new.created),
                 )
             _check_time(connection, new, limit * TIME)
             # Rated games wait until earlier challenges are over, so only a few may be open.
@@ -133,7 +122,7 @@ class Challenges(Repository):
         """Return the challenge with this id, or None."""
         with self._transactions.read() as connection:
             row = connection.execute(_challenges().where(ChallengeRow.id == id_)).one_or_none()
-            return None if row is None else _known(connection, [row])[0]
+            return None if row is None else _known(connection, row)
 
     def newest(self, account: int, before: int | None = None, limit: int = 20) -> tuple[KnownChallenge, ...]:
         """Return an account's challenges with numbers below ``before``, newest first."""
@@ -146,19 +135,7 @@ class Challenges(Repository):
         if before is not None:
             query = query.where(ChallengeRow.number < before)
         with self._transactions.read() as connection:
-            return _known(connection, connection.execute(query).all())
-
-
-def _until_next_allowed(connection: Connection, new: NewChallenge, too_many: int) -> timedelta | None:
-    """Return the time until the oldest ``too_many`` + 1 of the last day's challenges are a day old."""
-    created = connection.execute(
-        select(ChallengeRow.created)
-        .where(ChallengeRow.account_id == new.account, ChallengeRow.created > new.created - _DAY)
-        .order_by(ChallengeRow.created)
-        .offset(too_many)
-        .limit(1)
-    ).scalar_one_or_none()
-    return None if created is None else created + _DAY - new.created
+            return tuple(_known(connection, row) for row in connection.execute(query).all())
 
 
 def _check_time(connection: Connection, new: NewChallenge, limit: timedelta) -> None:
@@ -220,48 +197,21 @@ def _challenges() -> Select[Any]:
     )
 
 
-def _known(connection: Connection, rows: Iterable[Row[Any]]) -> tuple[KnownChallenge, ...]:
-    return tuple(
-        from_row(
-            KnownChallenge,
-            row,
-            seats=_seats(connection, row.number),
-            states=_states(connection, row.number),
-            running=_running(connection, row.number),
-            games=() if is_open(connection, row.number) else _games(connection, row.number),
-        )
-        for row in rows
-    )
-
-
-def _seats(connection: Connection, challenge: int) -> tuple[tuple[str, int], ...]:
-    first = select(func.min(MatchRow.number))
-    rows = connection.execute(
-        select(BotRow.name, BotVersionRow.number)
-        .select_from(MatchSeatRow)
-        .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
-        .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
-        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
-        .where(MatchRow.number == first.where(MatchRow.challenge_number == challenge).scalar_subquery())
-        .order_by(MatchSeatRow.seat)
-    )
-    return tuple((row.name, row.number) for row in rows)
-
-
-def _states(connection: Connection, challenge: int) -> tuple[MatchState, ...]:
-    rows = connection.execute(
-        select(MatchRow.state).where(MatchRow.challenge_number == challenge).order_by(MatchRow.number)
-    )
-    return tuple(MatchState(state) for state in rows.scalars())
-
-
-def _running(connection: Connection, challenge: int) -> tuple[str, ...]:
-    rows = connection.execute(
-        select(MatchRow.id)
-        .where(MatchRow.challenge_number == challenge, MatchRow.state == MatchState.RUNNING)
+def _known(connection: Connection, row: Row[Any]) -> KnownChallenge:
+    matches = connection.execute(
+        select(MatchRow.id, MatchRow.state)
+        .where(MatchRow.challenge_number == row.number)
         .order_by(MatchRow.number)
+    ).all()
+    seats = new_matches.participants(connection, [match.id for match in matches[:1]])
+    return from_row(
+        KnownChallenge,
+        row,
+        seats=next(iter(seats.values()), ()),
+        states=tuple(match.state for match in matches),
+        running=tuple(match.id for match in matches if match.state == MatchState.RUNNING),
+        games=() if is_open(connection, row.number) else _games(connection, row.number),
     )
-    return tuple(rows.scalars())
 
 
 def _games(connection: Connection, challenge: int) -> tuple[ChallengeGame, ...]:

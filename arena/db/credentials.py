@@ -15,6 +15,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import CredentialsChanged, TooManyTokens
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow
+from arena.protocol.documents import Token
 from arena.protocol.states import Role
 
 
@@ -68,16 +69,9 @@ MAX_INVALID: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownToken:
-    """A token."""
+class KnownToken(Token):
+    """A token, valid or not."""
 
-    id: int
-    name: str  # the owner's label for it
-    prefix: str  # the part of the secret that may be displayed again
-    scopes: tuple[str, ...]  # its permissions
-    created: datetime  # UTC
-    expires: datetime  # UTC
-    last_used: datetime | None  # UTC, approximate; None if never
     revoked: datetime | None  # UTC, or None
 
     def works(self, at: datetime) -> bool:

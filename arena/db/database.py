@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from sqlalchemy import URL, Connection, Engine, Row, create_engine, event, func, make_url, select, text
@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceE
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.db.errors import DatabaseDamaged, DatabaseUnavailable, DatabaseUnwritable, StoreError
+from arena.db.errors import DatabaseRefused, DatabaseUnavailable, DatabaseUnwritable, StoreError
 from arena.protocol.decoding import prepared
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def redact_values(error: DBAPIError) -> None:
 def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
     """Translate a driver's error; return None if the caller caused it. ``url`` must contain no password."""
     words = " ".join(str(error.orig).split())
-    if _sqlstate(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY:
+    if _sqlstate(error) == _READ_ONLY or _sqlite_code(error.orig) == sqlite3.SQLITE_READONLY:
         return DatabaseUnwritable(
             f"{url}: {words}. The database is read-only. Make it writable, or choose another one"
         )
@@ -57,8 +57,8 @@ def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
             f"{url}: {words}. Check that it exists, that this user may write to it, "
             "and that its disk has space"
         )
-    if _sqlite_code(error) in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
-        return DatabaseDamaged(
+    if _sqlite_code(error.orig) in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+        return DatabaseRefused(
             f"{url}: {words}. Move the file away, and restore a backup with `arena restore FILE` or "
             "start with an empty database"
         )
@@ -79,13 +79,8 @@ def _postgresql_error(error: DBAPIError) -> "PostgresError | None":
     return error.orig if isinstance(error.orig, Error) else None
 
 
-def _sqlite_code(error: DBAPIError) -> int | None:
-    if not isinstance(error.orig, sqlite3.Error):
-        return None
-    return _primary_code(error.orig)
-
-
-def _primary_code(error: sqlite3.Error) -> int | None:
+def _sqlite_code(error: BaseException | None) -> int | None:
+    """Return the primary code of SQLite's error, or None for any other error."""
     code = getattr(error, "sqlite_errorcode", None)  # the driver's own errors have no code
     return None if code is None else code & 0xFF  # the higher bits are the extended code
 
@@ -121,16 +116,6 @@ _SECRETS = ("password", "sslpassword")
 """Query parameters of a PostgreSQL URL that are secret."""
 
 
-class Transactions(Protocol):
-    """Opens transactions for repositories (:class:`Database`), or reuses one (:class:`OpenTransaction`)."""
-
-    def read(self) -> AbstractContextManager[Connection]:
-        """Read in a transaction."""
-
-    def write(self) -> AbstractContextManager[Connection]:
-        """Write in a transaction. An exception rolls it back."""
-
-
 class OpenTransaction:
     """Lets repositories use a transaction that is already open."""
 
@@ -151,7 +136,7 @@ class Repository:
     Every method may raise DatabaseUnavailable. In that case, a write took effect completely or not at all.
     """
 
-    def __init__(self, transactions: Transactions) -> None:
+    def __init__(self, transactions: "Database | OpenTransaction") -> None:
         self._transactions = transactions
 
 
@@ -170,26 +155,22 @@ class Database:
         self._engine = _postgresql(address) if self.file is None else _sqlite(address, self.file)
         self._writer = self._engine.execution_options(writes=True)
 
-    @contextmanager
-    def read(self, *, snapshot: bool = False) -> Iterator[Connection]:
+    def read(self, *, snapshot: bool = False) -> AbstractContextManager[Connection]:
         """Read in one transaction. With ``snapshot``, and always on SQLite, all reads see the same snapshot.
 
-        Raises DatabaseDamaged or DatabaseUnavailable.
+        Raises DatabaseRefused or DatabaseUnavailable.
         """
         frozen = snapshot and not self.is_sqlite
         engine = self._engine.execution_options(isolation_level="REPEATABLE READ") if frozen else self._engine
-        with self._transaction(engine) as connection:
-            yield connection
+        return self._transaction(engine)
 
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> AbstractContextManager[Connection]:
         """Write in one transaction. On SQLite, this excludes all other writers.
 
-        Raises DatabaseDamaged, or DatabaseUnavailable if the database can't be reached, stays locked or is
+        Raises DatabaseRefused, or DatabaseUnavailable if the database can't be reached, stays locked or is
         read-only.
         """
-        with self._transaction(self._writer) as connection:
-            yield connection
+        return self._transaction(self._writer)
 
     @contextmanager
     def migrate(self) -> Iterator[Connection]:
@@ -388,7 +369,7 @@ def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if _primary_code(error) not in _LOCKED or time.monotonic() > end:
+            if _sqlite_code(error) not in _LOCKED or time.monotonic() > end:
                 raise
             time.sleep(0.01)
         else:
@@ -413,7 +394,7 @@ _PROGRESS_INSTRUCTIONS: Final = 10_000
 def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRITY_SECONDS) -> None:
     """Check the integrity of an SQLite file within a time limit.
 
-    Raises DatabaseDamaged if the part read within that time is damaged.
+    Raises DatabaseRefused if the part read within that time is damaged.
     """
     end = time.monotonic() + seconds
     file: Any = connection.connection.driver_connection
@@ -427,7 +408,7 @@ def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRIT
     finally:
         file.set_progress_handler(None, 0)
     if problems != ["ok"]:
-        raise DatabaseDamaged(
+        raise DatabaseRefused(
             f"{url} is damaged ({problems[0]}): move it away, and restore a backup with `arena restore FILE`"
         )
 

@@ -39,7 +39,7 @@ from arena.db.activity import ActivityRepository
 from arena.db.audit import NewAuditEntry
 from arena.db.card_counts import CardRepository
 from arena.db.database import Database, OpenTransaction, check_references, sqlite_file
-from arena.db.errors import DatabaseNotEmpty
+from arena.db.errors import DatabaseRefused
 from arena.db.matches import discard_deals
 from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
 from arena.db.ratings import RatingRepository
@@ -138,7 +138,7 @@ class TableRows:
     columns: tuple[str, ...]
     _connection: Connection
     _table: Table
-    _check: Callable[[Rows], None]
+    check: Callable[[Rows], None]  # raises ValueError if rows can't be loaded into SQLite and PostgreSQL
 
     def batches(self) -> Generator[list[list[Any]], None, None]:
         """Yield all rows in batches, in the order of their keys. Close the generator if you stop early."""
@@ -146,10 +146,6 @@ class TableRows:
         with self._connection.execution_options(yield_per=BATCH).execute(everything) as rows:
             for batch in rows.partitions():
                 yield [list(row) for row in batch]
-
-    def check(self, rows: list[list[Any]]) -> None:
-        """Check that rows can be loaded into SQLite and PostgreSQL. Raises ValueError if they can't."""
-        self._check(rows)
 
 
 class Snapshot:
@@ -202,7 +198,7 @@ class Snapshot:
 def snapshot(database: Database) -> Iterator[Snapshot]:
     """Yield the store's current content. It stays the same within the context, without blocking writers.
 
-    Raises DatabaseChanged, DatabaseDamaged or DatabaseUnavailable.
+    Raises DatabaseChanged, DatabaseRefused or DatabaseUnavailable.
     """
     with database.read(snapshot=True) as connection:
         check_revision(connection, database.url)  # a newer program may have migrated the tables
@@ -222,12 +218,12 @@ class TableToLoad:
 
 
 def check_empty(url: str) -> None:
-    """Check that the database is missing or empty. Raises DatabaseNotEmpty or DatabaseUnavailable."""
+    """Check that the database is missing or empty. Raises DatabaseRefused or DatabaseUnavailable."""
     if (file := sqlite_file(url)) is not None:
         # SQLite would apply an earlier database's log to the new one.
         for each in _files_of(file):
             if each.exists():
-                raise DatabaseNotEmpty(f"{each} exists: move it away, or {_ANOTHER}")
+                raise DatabaseRefused(f"{each} exists: move it away, or {_ANOTHER}")
         return
     with closing(Database(url)) as database, database.read() as connection:
         _check_no_tables(connection, database.url)
@@ -237,7 +233,7 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
     """Fill an empty database and migrate it to this program's revision.
 
     ``tables`` must be exactly the tables of ``revision``. An SQLite file must not exist yet, and appears only
-    when it is complete. Raises DatabaseNotEmpty, DatabaseUnavailable if the database can't be reached or its
+    when it is complete. Raises DatabaseRefused, DatabaseUnavailable if the database can't be reached or its
     disk is full, OSError if the disk fails, and ValueError if no arena of that revision can have had these
     rows. Damage that no check covers may cause any other exception.
     """
@@ -328,7 +324,7 @@ def _as_value_error() -> Iterator[None]:
 
 def _check_no_tables(connection: Connection, url: str) -> None:
     if tables := inspect(connection).get_table_names():
-        raise DatabaseNotEmpty(f"{url} is not empty ({tables[0]}, …): {_ANOTHER}")
+        raise DatabaseRefused(f"{url} is not empty ({tables[0]}, …): {_ANOTHER}")
 
 
 def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None:

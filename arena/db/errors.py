@@ -23,32 +23,8 @@ class DatabaseChanged(StoreError):
     """Another version of this program has changed the tables since the database was opened."""
 
 
-class DatabaseDamaged(StoreError):
-    """The file fails its integrity check, or is not a database."""
-
-
-class DatabaseForeign(StoreError):
-    """The database belongs to another program."""
-
-
-class DatabaseNewer(StoreError):
-    """The database was made by a newer version of this program."""
-
-
-class DatabaseNotEmpty(StoreError):
-    """The database isn't empty, but must be."""
-
-
-class DatabaseInUse(StoreError):
-    """An older version of this program is using the database, so its tables can't be migrated."""
-
-
-class DatabaseOlder(StoreError):
-    """The database was made by an older version, and this command may not migrate it."""
-
-
-class DatabaseTooOld(StoreError):
-    """The database was made before the first release; no migration exists."""
+class DatabaseRefused(StoreError):
+    """The database is damaged, in use, not empty, or not of the expected kind or version."""
 
 
 class DatabaseUnavailable(StoreError):

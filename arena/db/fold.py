@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import permutations
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, insert, select
 from sqlalchemy import Row as StoredRow
 
-from arena.db.database import from_row, grouped, upsert
+from arena.db.database import from_row, upsert
 from arena.db.schema import Base, BotVersionRow, GameRow, HighlightRow, MeetingRow, RatingPointRow
 from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
 from arena.ladder.rating_events import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
@@ -172,16 +172,6 @@ class RatingHistory:
         return [row for kept in self._kept.values() for row in kept.values()]
 
 
-def rating_curves(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
-    """Return the stored rating curves of versions for one number of players, oldest point first."""
-    rows = connection.execute(
-        select(RatingPointRow.__table__)
-        .where(RatingPointRow.version_id.in_(list(versions)), RatingPointRow.players == players)
-        .order_by(RatingPointRow.version_id, RatingPointRow.games)
-    )
-    return grouped(rows, "version_id")
-
-
 def _point_row(key: Key, entry: Entry) -> RowValues:
     version, players = key
     ended: datetime | None = entry.last_played
@@ -203,11 +193,6 @@ class LoggedEvent:
     event: Event
     game: int | None = None  # number of the game; None when a version starts
     points: tuple[int | None, ...] = ()  # per seat, None after a take-over; empty when a version starts
-
-
-def counted_points(points: Sequence[int], taken_over: Sequence[bool]) -> tuple[int | None, ...]:
-    """Return the points per seat, None after a take-over."""
-    return tuple(None if taken else value for value, taken in zip(points, taken_over, strict=True))
 
 
 class Highlights:
@@ -244,9 +229,12 @@ class Highlights:
         return replace(connection, HighlightRow, rows)
 
 
-def newest(connection: Connection, days: int) -> tuple[Highlight, ...]:
-    """Return the highlights of the latest ``days`` days with highlights."""
-    query = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(days)
+_NEWEST_DAYS: Final = 2
+
+
+def newest(connection: Connection) -> tuple[Highlight, ...]:
+    """Return the highlights of the latest two days with highlights."""
+    query = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(_NEWEST_DAYS)
     condition = HighlightRow.day.in_(connection.execute(query).scalars().all())
     return best(map(_highlight, connection.execute(select(HighlightRow.__table__).where(condition))))
 

@@ -30,7 +30,7 @@ from arena.db.schema import (
     RatingEventRow,
 )
 from arena.ladder.rating_events import OVERALL
-from arena.protocol.documents import SeatResult
+from arena.protocol.documents import GameLine, SeatResult
 from arena.protocol.match import SeatReport, decode, image_name, public_trouble
 from arena.rules import Rules
 
@@ -92,14 +92,9 @@ class GameSeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GameSummary:
-    """An entry in a list of games."""
+class GameSummary(GameLine):
+    """An entry in a list of games, with what only pages show."""
 
-    game: str  # id
-    number: int  # its position in the order in which games were rated, from 1
-    players: int
-    ended: datetime  # UTC
-    seats: tuple[SeatResult, ...]  # in seat order
     # Points between first and second place; None if fewer than two seats were played to the end.
     margin: int | None
     behind: int | None  # points by which the winner trailed after two rounds; None if unknown

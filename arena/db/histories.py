@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, Row, select
 from sqlalchemy.orm import aliased
 
-from arena.db import fold, games, ladder
+from arena.db import games, ladder
 from arena.db.database import Repository, from_row, grouped
 from arena.db.games import RULES, GameSummary, rules_of
 from arena.db.schema import (
@@ -19,6 +19,7 @@ from arena.db.schema import (
     GameSeatRow,
     MatchRow,
     MeetingRow,
+    RatingPointRow,
     RatingRow,
 )
 from arena.ladder.rating import Rating
@@ -164,7 +165,12 @@ class Histories(Repository):
                 .limit(versions)
             ).all()
             ids = [version.id for version in newest]
-            kept = fold.rating_curves(connection, ids, players)
+            rows = connection.execute(
+                select(RatingPointRow.__table__)
+                .where(RatingPointRow.version_id.in_(ids), RatingPointRow.players == players)
+                .order_by(RatingPointRow.version_id, RatingPointRow.games)
+            )
+            kept = grouped(rows, "version_id")
             now = ladder.load(connection, ids)
             curves: list[VersionCurve] = []
             for version in reversed(newest):

@@ -12,18 +12,19 @@ a rating function that caches its results. The rebuild under the lock then reuse
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, insert, select, true, update
 
 from arena.db import audit, subscriptions
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, from_row, grouped, put
-from arena.db.fold import Fold, LoggedEvent, Meetings, RowValues, bots_of, counted_points, replace
+from arena.db.fold import Fold, LoggedEvent, Meetings, RowValues, bots_of, replace
 from arena.db.schema import (
     BotRow,
     BotVersionRow,
@@ -134,18 +135,12 @@ _TIMES = msgspec.json.Decoder(Times)
 _CLOSINGS = msgspec.json.Decoder(Closings)
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The last numbers assigned to events and rated games."""
+def lock(connection: Connection) -> Row[int, int]:
+    """Lock the ladder until the transaction ends: only the holder assigns numbers.
 
-    events: int
-    games: int
-
-
-def lock(connection: Connection) -> Numbers:
-    """Lock the ladder until the transaction ends: only the holder assigns numbers."""
-    row = connection.execute(select(LadderRow.events, LadderRow.games).with_for_update()).one()
-    return Numbers(row.events, row.games)
+    Returns the last numbers assigned to ``events`` and rated ``games``.
+    """
+    return connection.execute(select(LadderRow.events, LadderRow.games).with_for_update()).one()
 
 
 def append(
@@ -305,20 +300,21 @@ def _log(connection: Connection, first: int, last: int) -> list[LoggedEvent]:
         .order_by(RatingEventRow.number)
     )
     return [
-        _game(row, sat[row.game_number])
+        game_event(row.number, row.game_number, row.ended, [seat._asdict() for seat in sat[row.game_number]])
         if row.game_number
         else LoggedEvent(row.number, VersionStarted(version=row.version_id, previous=row.previous_id))
         for row in events
     ]
 
 
-def _game(row: Any, seats: Sequence[Any]) -> LoggedEvent:  # noqa: ANN401 - rows of queries
+def game_event(number: int, game: int, ended: datetime, seats: Sequence[Mapping[str, Any]]) -> LoggedEvent:
+    """Return the event with this number for a game, given the game's rows of ``game_seat`` in seat order."""
     played = GamePlayed(
-        versions=tuple(seat.version_id for seat in seats),
-        places=tuple(seat.place for seat in seats),
-        faulty=tuple(is_faulty(seat.faults, taken_over=seat.taken_over) for seat in seats),
-        times=tuple(seat.median_micros for seat in seats),
-        ended=row.ended,
+        versions=tuple(seat["version_id"] for seat in seats),
+        places=tuple(seat["place"] for seat in seats),
+        faulty=tuple(is_faulty(seat["faults"], taken_over=seat["taken_over"]) for seat in seats),
+        times=tuple(seat["median_micros"] for seat in seats),
+        ended=ended,
     )
-    points = counted_points([seat.points for seat in seats], [seat.taken_over for seat in seats])
-    return LoggedEvent(row.number, played, row.game_number, points)
+    points = tuple(None if seat["taken_over"] else seat["points"] for seat in seats)
+    return LoggedEvent(number, played, game, points)

@@ -105,7 +105,8 @@ class Leases:
         """
         with self._database.read() as connection:
             check_revision(connection, self._database.url)
-            return queue.due(connection, runtime, house_only=house_only, without=without)
+            query = queue.playable(runtime, house_only=house_only, without=without).limit(1)
+            return connection.execute(query.with_only_columns(queue.seat_count())).scalar_one_or_none()
 
     def claim(  # noqa: PLR0913 - everything about a claim
         self,
@@ -124,9 +125,12 @@ class Leases:
         matches by id.
         """
         with self._write() as connection:
-            match = queue.next_of(
-                connection, runtime, max_seats=max_seats, house_only=house_only, without=without
-            )
+            query = queue.playable(runtime, house_only=house_only, without=without).limit(1)
+            if max_seats is not None:
+                query = query.where(queue.seat_count() <= max_seats)
+            # Don't wait for matches that other transactions have locked.
+            query = query.with_for_update(skip_locked=True, of=MatchRow)
+            match = connection.execute(query).scalar_one_or_none()
             if match is None:
                 return None
             row = connection.execute(

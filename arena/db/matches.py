@@ -1,7 +1,7 @@
 """Matches and results as frozen data, and the queries that write them."""
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -21,12 +21,12 @@ class NewMatch:
     """A match to play: one table, one or more deals.
 
     Raises ValueError if there are no deals, a deal is repeated, the table isn't filled with different
-    versions, or a seating leaves a bot out.
+    versions, a submission doesn't have exactly one seat, or a seating leaves a bot out.
     """
 
     id: str  # at most 60 characters; its games are called `<id>-0`, `<id>-1`, …
     rules: Rules
-    bots: tuple[int, ...]  # version ids
+    bots: tuple[int | None, ...]  # version ids; None for the submission
     # One per deal, 32 hexadecimal digits each, all different. A rated match replaces seeds that were dealt
     # before (`deal`).
     seeds: tuple[str, ...]
@@ -37,8 +37,11 @@ class NewMatch:
     # One per deal: for each seat, an index into `bots`; empty if all bots keep their seats.
     seatings: tuple[tuple[int, ...], ...] = ()
     soon: bool = False  # whether it skips the queue so that a new bot is rated soon
+    submission: str | None = None  # its id, if this is a qualification match, which is unrated
 
     def __post_init__(self) -> None:
+        if self.submission is not None and self.bots.count(None) != 1:
+            raise ValueError(f"match {self.id}: the submission needs 1 seat, not {self.bots.count(None)}")
         if not self.seeds:
             raise ValueError(f"match {self.id} has no deals")
         if len(set(self.seeds)) < len(self.seeds):
@@ -56,27 +59,6 @@ class NewMatch:
                 f"match {self.id}: {len(self.seeds)} deals need {len(self.seeds)} seatings, each with every "
                 f"bot in one seat, not {self.seatings}"
             )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewQualification:
-    """An unrated match of one deal between a submission and house bots.
-
-    Raises ValueError if the submission doesn't have exactly one seat.
-    """
-
-    id: str  # at most 60 characters
-    submission: str
-    seed: str  # 32 hexadecimal digits
-    seats: tuple[int | None, ...]  # version ids in seat order; None for the submission
-    clock: Clock
-    limits: Limits
-    runtime: RuntimeName
-    created: datetime  # UTC
-
-    def __post_init__(self) -> None:
-        if self.seats.count(None) != 1:
-            raise ValueError(f"match {self.id}: the submission needs 1 seat, not {self.seats.count(None)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,90 +140,49 @@ _FIRST, _SOON, _IN_TURN = 0, 1, 2
 
 
 def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) -> None:
-    """Write the rows of a match, which is rated unless it belongs to a challenge.
+    """Write the rows of a match, which is rated unless it belongs to a challenge or a submission.
 
-    Raises ValueError if a version doesn't exist.
+    Raises ValueError if a version doesn't exist, or the submission has no image.
     """
-    sources = _sources(connection, new.id, set(new.bots))
+    versions = select(BotVersionRow.id, BotVersionRow.source).where(BotVersionRow.id.in_(new.bots))
+    sources: dict[int | None, str] = {row.id: row.source for row in connection.execute(versions)}
+    kind = MatchKind.RATED if challenge is None else MatchKind.CHALLENGE
+    precedence = _SOON if new.soon else _IN_TURN
+    submission_number = None
+    if new.submission is not None:
+        submission = connection.execute(
+            select(SubmissionRow.number, SubmissionRow.source).where(SubmissionRow.id == new.submission)
+        ).one_or_none()
+        if submission is None or submission.source is None:
+            raise ValueError(f"match {new.id}: the submission {new.submission} has no image")
+        sources[None] = submission.source
+        kind, precedence, submission_number = MatchKind.QUALIFICATION, _FIRST, submission.number
+    if missing := set(new.bots) - sources.keys():
+        raise ValueError(f"match {new.id}: unknown versions {missing}")
     spec = MatchSpec(
         match=new.id,
         attempt=0,  # set by each claim
         rules=new.rules,
         seeds=new.seeds,
-        seats=tuple(sources[version] for version in new.bots),
+        seats=tuple(sources[bot] for bot in new.bots),
         clock=new.clock,
         limits=new.limits,
         runtime=new.runtime,
         seatings=new.seatings,
     )
-    kind = MatchKind.RATED if challenge is None else MatchKind.CHALLENGE
-    precedence = _SOON if new.soon else _IN_TURN
-    seats = [{"version_id": bot} for bot in new.bots]
-    _add(connection, spec, seats, kind, precedence, created=new.created, challenge=challenge)
-
-
-def add_qualification(connection: Connection, new: NewQualification) -> None:
-    """Write the rows of a qualification match.
-
-    Raises ValueError if a version doesn't exist, or the submission has no image.
-    """
-    sources = _sources(connection, new.id, {version for version in new.seats if version is not None})
-    submission = connection.execute(
-        select(SubmissionRow.number, SubmissionRow.source).where(SubmissionRow.id == new.submission)
-    ).one_or_none()
-    if submission is None or submission.source is None:
-        raise ValueError(f"match {new.id}: the submission {new.submission} has no image")
-    spec = MatchSpec(
-        match=new.id,
-        attempt=0,
-        rules=Rules(players=len(new.seats)),
-        seeds=(new.seed,),
-        seats=tuple(submission.source if version is None else sources[version] for version in new.seats),
-        clock=new.clock,
-        limits=new.limits,
-        runtime=new.runtime,
-    )
-    seats = [
-        {"version_id": version, "submission_number": submission.number if version is None else None}
-        for version in new.seats
-    ]
-    _add(connection, spec, seats, MatchKind.QUALIFICATION, _FIRST, created=new.created)
-
-
-def _sources(connection: Connection, id_: str, versions: set[int]) -> dict[int, str]:
-    rows = connection.execute(
-        select(BotVersionRow.id, BotVersionRow.source).where(BotVersionRow.id.in_(versions))
-    )
-    sources = {row.id: row.source for row in rows}
-    if missing := versions - sources.keys():
-        raise ValueError(f"match {id_}: unknown versions {missing}")
-    return sources
-
-
-def _add(  # noqa: PLR0913 - everything about a waiting match
-    connection: Connection,
-    spec: MatchSpec,
-    seats: Sequence[Mapping[str, int | None]],
-    kind: MatchKind,
-    precedence: int,
-    *,
-    created: datetime,
-    challenge: int | None = None,
-) -> None:
     ladder.lock(connection)  # so that no other transaction takes the same number
-    rules = spec.rules
     values = {
-        "id": spec.match,
+        "id": new.id,
         "number": select(func.coalesce(func.max(MatchRow.number), 0) + 1).scalar_subquery(),
         "challenge_number": challenge,
-        "players": rules.players,
-        "pass_both_ways": rules.pass_both_ways,
-        "soy_sauce": rules.soy_sauce,
-        "dummy": rules.dummy,
-        "deals": len(spec.seeds),
-        "created": created,
+        "players": new.rules.players,
+        "pass_both_ways": new.rules.pass_both_ways,
+        "soy_sauce": new.rules.soy_sauce,
+        "dummy": new.rules.dummy,
+        "deals": len(new.seeds),
+        "created": new.created,
         "spec": encode(spec),
-        "runtime": spec.runtime,
+        "runtime": new.runtime,
         "kind": kind,
         "precedence": precedence,
         "state": MatchState.WAITING,
@@ -249,8 +190,16 @@ def _add(  # noqa: PLR0913 - everything about a waiting match
         "voids": 0,
     }
     connection.execute(insert(MatchRow).values(values))
-    rows = [{"match_id": spec.match, "seat": seat, **who} for seat, who in enumerate(seats)]
-    connection.execute(insert(MatchSeatRow), rows)
+    seats = [
+        {
+            "match_id": new.id,
+            "seat": seat,
+            "version_id": bot,
+            "submission_number": submission_number if bot is None else None,
+        }
+        for seat, bot in enumerate(new.bots)
+    ]
+    connection.execute(insert(MatchSeatRow), seats)
 
 
 _SEED_BYTES: Final = 16

@@ -1,8 +1,7 @@
 """Checks and migrates a database when it is opened, and checks it while it is open."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,15 +9,7 @@ from sqlalchemy import Connection, inspect, text
 
 from arena.db.coordinator_lock import CoordinatorLock
 from arena.db.database import Database, check_integrity
-from arena.db.errors import (
-    DatabaseChanged,
-    DatabaseForeign,
-    DatabaseInUse,
-    DatabaseNewer,
-    DatabaseOlder,
-    DatabaseTooOld,
-    DatabaseUnwritable,
-)
+from arena.db.errors import DatabaseChanged, DatabaseRefused, DatabaseUnwritable
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -52,27 +43,25 @@ def check_revision(connection: Connection, url: str) -> None:
 
 
 def revision_of(connection: Connection, url: str) -> str | None:
-    """Return the revision of a database, or None if it is empty. Raises DatabaseForeign or DatabaseTooOld."""
+    """Return the revision of a database, or None if it is empty.
+
+    Raises DatabaseRefused if it belongs to another program, or was made before the first release.
+    """
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE not in tables:
         if tables:
-            raise DatabaseForeign(
+            raise DatabaseRefused(
                 f"{url} is not an arena's database (it has the table {tables[0]}): choose another one"
             )
         return None
     revision = _revision(connection)
-    if revision is not None and is_too_old(revision):
-        raise DatabaseTooOld(
+    if revision is not None and revision < FIRST_REVISION:
+        raise DatabaseRefused(
             f"the tables of {url} are at revision {revision}, {NO_UPGRADE}: set "
             "ARENA_DATABASE_URL to an empty database, or move this one away. To keep its games, use the "
             "version that made it"
         )
     return revision
-
-
-def is_too_old(revision: str) -> bool:
-    """Return True if a revision is older than the first one with a migration."""
-    return revision < FIRST_REVISION
 
 
 def _revision(connection: Connection) -> str | None:
@@ -84,9 +73,9 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
     """Check a database and migrate it to the latest revision. Several processes may do so at once.
 
     An empty database always gets its tables. Older tables are migrated only if ``migrates`` is True, under
-    the coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
-    DatabaseTooOld or DatabaseUnavailable. Raises DatabaseDamaged if SQLite's integrity check fails or the
-    file is not a database, and DatabaseOlder if the tables are older and ``migrates`` is False.
+    the coordinator lock, which a running arena holds. Raises DatabaseUnavailable. Raises DatabaseRefused if
+    the database is damaged, in use by an older version, made by a newer version or before the first release,
+    or no arena's, or if its tables are older and ``migrates`` is False.
     """
     with database.read() as connection:
         if database.is_sqlite:
@@ -98,25 +87,18 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
         _migrate(database)
         return
     if not migrates:
-        raise DatabaseOlder(
+        raise DatabaseRefused(
             f"the tables of {database.url} are at revision {revision}, but this program needs "
             f"{NEWEST_REVISION}: use the same version as the arena that is using this database, or stop "
             "that arena and start this version, which migrates the tables"
         )
-    with _hold_lock(lock, database.url):
-        _migrate(database)
-
-
-@contextmanager
-def _hold_lock(lock: CoordinatorLock, url: str) -> Iterator[None]:
-    """Hold the lock within the context, so that no older arena is running."""
     if not lock.take():
-        raise DatabaseInUse(
-            f"another arena is using {url}, or is migrating it: if that arena is an older version, stop it, "
-            "make a backup, then start this version"
+        raise DatabaseRefused(
+            f"another arena is using {database.url}, or is migrating it: if that arena is an older version, "
+            "stop it, make a backup, then start this version"
         )
     try:
-        yield
+        _migrate(database)
     finally:
         lock.release()
 
@@ -128,7 +110,7 @@ def _migrate(database: Database) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         revision = revision_of(connection, database.url)
         if revision is not None and not is_known(revision):
-            raise DatabaseNewer(
+            raise DatabaseRefused(
                 f"{database.url} was made by a newer version of Kaiten (its tables are at revision "
                 f"{revision}): install that version"
             )

@@ -249,13 +249,7 @@ class People(Repository):
 def _add(connection: Connection, new: NewAccount) -> KnownAccount:
     ladder.lock(connection)  # so that no bot takes this name at the same time
     names.check_account(connection, new.name)
-    values = {
-        "name": new.name,
-        "key": new.name.lower(),
-        "password": new.password,
-        "role": new.role,
-        "created": new.created,
-    }
+    values = asdict(new) | {"key": new.name.lower()}
     try:
         added = insert(AccountRow).values(values).returning(*AccountRow.__table__.columns)
         return from_row(KnownAccount, connection.execute(added).one())

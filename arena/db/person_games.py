@@ -240,12 +240,6 @@ class PersonGames(Repository):
         asked = msgspec.json.encode(view).decode()
         self._change(PersonGameRow.id == id_, _IS_PLAYING, asked=asked, chosen=None)
 
-    def any_open(self) -> bool:
-        """Return True if a game is waiting or in progress."""
-        with self._transactions.read() as connection:
-            open_one = select(PersonGameRow.number).where(_IS_OPEN).limit(1)
-            return connection.execute(open_one).scalar_one_or_none() is not None
-
     def playing(self) -> dict[str, ChosenMove | None]:
         """Return the games in progress, by id, with the person's choice in the latest decision."""
         with self._transactions.read() as connection:

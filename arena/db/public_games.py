@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
-from arena.db.database import Repository, grouped
+from arena.db.database import Repository, from_row, grouped
 from arena.db.schema import GameRow, GameSeatRow
 
 
@@ -55,18 +55,12 @@ class PublicGames(Repository):
             )
             sat = grouped(seats, "game_number")
             rows = connection.execute(
-                select(GameRow.number, GameRow.id, GameRow.match_id, GameRow.ended, GameRow.replay)
+                select(GameRow.id.label("game"), GameRow.match_id.label("match"))
+                .add_columns(GameRow.number, GameRow.ended, GameRow.replay)
                 .where(GameRow.number.in_(numbers), GameRow.ended >= since, GameRow.replay != "")
                 .order_by(GameRow.number)
             )
             return tuple(
-                PublicGame(
-                    game=row.id,
-                    match=row.match_id,
-                    number=row.number,
-                    ended=row.ended,
-                    taken_over=tuple(seat.taken_over for seat in sat[row.number]),
-                    replay=row.replay,
-                )
+                from_row(PublicGame, row, taken_over=tuple(seat.taken_over for seat in sat[row.number]))
                 for row in rows
             )

@@ -107,8 +107,8 @@ class MatchQueue(Repository):
         return QueuePlace(running=sum(map(bool, running)), waiting=sum(map(bool, due)), ahead=first)
 
     def waiting(self, runtime: RuntimeName, *, house_only: bool = False, rated_only: bool = False) -> int:
-        """Return the number of matches waiting for this runtime; ``house_only`` is as in :func:`next_of`."""
-        query = _playable(runtime, house_only=house_only).order_by(None)
+        """Return the number of matches waiting for this runtime; ``house_only`` is as in :func:`playable`."""
+        query = playable(runtime, house_only=house_only).order_by(None)
         if rated_only:
             query = query.where(MatchRow.kind == MatchKind.RATED)
         mine = query.subquery()
@@ -175,40 +175,6 @@ def running(connection: Connection) -> tuple[OpenMatch, ...]:
     return tuple(from_row(OpenMatch, row, seats=seats[row.match]) for row in matches)
 
 
-def due(
-    connection: Connection,
-    runtime: RuntimeName,
-    *,
-    house_only: bool = False,
-    without: Collection[str] = (),
-) -> int | None:
-    """Return the number of seats of the next match, or None if no match is waiting for this runtime."""
-    playable = _playable(runtime, house_only=house_only, without=without)
-    query = playable.with_only_columns(_seats()).limit(1)
-    return connection.execute(query).scalar_one_or_none()
-
-
-def next_of(
-    connection: Connection,  # in a write transaction
-    runtime: RuntimeName,  # the runtime for which the match was queued
-    *,
-    max_seats: int | None,  # maximum number of seats; None for any
-    house_only: bool = False,  # skip matches with third-party bots
-    without: Collection[str] = (),  # ids of matches to skip
-) -> str | None:
-    """Lock the next match that no other transaction has locked; return its id, or None.
-
-    Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is
-    ordered by number. Matches of a challenge run one after another.
-    """
-    query = _playable(runtime, house_only=house_only, without=without)
-    if max_seats is not None:
-        query = query.where(_seats() <= max_seats)
-    return connection.execute(
-        query.limit(1).with_for_update(skip_locked=True, of=MatchRow)
-    ).scalar_one_or_none()
-
-
 def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]:
     """Return a match's participants in the order of its specification."""
     submitted = aliased(BotRow)  # a submission's bot, which may exist already
@@ -233,13 +199,23 @@ def only_house_bots() -> ColumnElement[bool]:
     return ~exists(untrusted.correlate(MatchRow))
 
 
-def _seats() -> ScalarSelect[int]:
+def seat_count() -> ScalarSelect[int]:
     """Select a match's number of seats."""
     sits = select(func.count()).select_from(MatchSeatRow).where(MatchSeatRow.match_id == MatchRow.id)
     return sits.correlate(MatchRow).scalar_subquery()
 
 
-def _playable(runtime: RuntimeName, *, house_only: bool, without: Collection[str] = ()) -> Select[str]:
+def playable(
+    runtime: RuntimeName,  # the runtime for which a match was queued
+    *,
+    house_only: bool,  # skip matches with third-party bots
+    without: Collection[str] = (),  # ids of matches to skip
+) -> Select[str]:
+    """Select the waiting matches that may start, in the order of the queue.
+
+    Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is
+    ordered by number. Matches of a challenge run one after another.
+    """
     mine = _open(MatchState.WAITING).where(
         MatchRow.runtime == runtime, _is_next_of_challenge(), _has_house_bot_sources()
     )

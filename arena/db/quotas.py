@@ -1,10 +1,11 @@
 """Authors' quotas, and the checks of new submissions against them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, text, union_all
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, text
 
 from arena.db import bots
 from arena.db import names as taken_names
@@ -92,7 +93,7 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
     submission.
     """
     bot = new.bot
-    if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
+    if (known := describe_version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
         raise SameContent(f"this is the same file as {known}")
     same = select(SubmissionRow.id).where(
         SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(OPEN_SUBMISSION)
@@ -104,12 +105,7 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
         raise SameContent(f"this is the same file as submission {other} of {bot}, which is in progress")
 
 
-def same_image(connection: Connection, bot: str, source: str) -> str | None:
-    """Describe the version of a bot that has this image, or return None."""
-    return _version(connection, bot, BotVersionRow.source == source)
-
-
-def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str | None:
+def describe_version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str | None:
     """Describe the active one of these versions, or else the newest. Return None if there are none."""
     rows: Any = connection.execute(
         select(BotVersionRow.number, BotRow.playing, BotRow.state)
@@ -148,13 +144,13 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     finished, begun = _sent_within_a_day(
         connection, new.author, new.account, new.received, check_only=new.check_only
     )
-    today, limit = finished + begun, quota.submissions_a_day
-    if today >= limit:
+    times, limit = finished + begun, quota.submissions_a_day
+    if (today := len(times)) >= limit:
         what = "checks" if new.check_only else "submissions"
-        unfinished = f", {begun} of them unfinished" if begun else ""
+        unfinished = f", {len(begun)} of them unfinished" if begun else ""
         raise QuotaReached(
             f"{new.author} has sent {today} {what} in the last 24 hours{unfinished}; the limit is {limit}",
-            _until_next_allowed(connection, new, today - limit),
+            wait_for(times, limit, new.received),
         )
     names = _bot_names(connection, new.author, new.account)
     if new.bot not in names and len(names) >= quota.bots:
@@ -203,7 +199,7 @@ def allowance_of(
     """Return an author's used and allowed uploads."""
     own = of_author(connection, account, quota)
     return UploadAllowance(
-        sent=sum(_sent_within_a_day(connection, author, account, now, check_only=False)),
+        sent=sum(map(len, _sent_within_a_day(connection, author, account, now, check_only=False))),
         submissions_a_day=own.submissions_a_day,
         bots=len(_bot_names(connection, author, account)),
         most_bots=own.bots,
@@ -236,44 +232,27 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
 
 def _sent_within_a_day(
     connection: Connection, author: str, account: int | None, now: datetime, *, check_only: bool
-) -> tuple[int, int]:
-    """Return how many of an author's uploads in the last day are finished, and how many are unfinished."""
-    finished = count(
-        connection,
-        SubmissionRow,
+) -> tuple[list[datetime], list[datetime]]:
+    """Return the times of an author's finished and unfinished uploads in the last day."""
+    finished = select(SubmissionRow.received).where(
         _is_by(author, account),
         SubmissionRow.received > now - _DAY,
         SubmissionRow.check_only.is_(check_only),
     )
-    begun = count(
-        connection,
-        UploadRow,
+    begun = select(UploadRow.began).where(
         _is_by(author, account, UploadRow),
         UploadRow.began > now - _DAY,
         UploadRow.check_only.is_(check_only),
     )
-    return finished, begun
+    return [*connection.execute(finished).scalars()], [*connection.execute(begun).scalars()]
 
 
-def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: int) -> timedelta | None:
-    """Return the time until ``too_many`` + 1 of the last day's uploads are more than a day old."""
-    since = new.received - _DAY
-    counted = union_all(
-        select(SubmissionRow.received.label("at")).where(
-            _is_by(new.author, new.account),
-            SubmissionRow.received > since,
-            SubmissionRow.check_only.is_(new.check_only),
-        ),
-        select(UploadRow.began.label("at")).where(
-            _is_by(new.author, new.account, UploadRow),
-            UploadRow.began > since,
-            UploadRow.check_only.is_(new.check_only),
-        ),
-    ).subquery()
-    at = connection.execute(
-        select(counted.c.at).order_by(counted.c.at).offset(too_many).limit(1)
-    ).scalar_one_or_none()
-    return None if at is None else at + _DAY - new.received
+def wait_for(times: Iterable[datetime], limit: int, now: datetime) -> timedelta | None:
+    """Return the time until fewer than ``limit`` of these times are in the last day, as all are now.
+
+    Returns None if ``limit`` is 0.
+    """
+    return sorted(times)[-limit] + _DAY - now if limit else None
 
 
 def _bot_names(connection: Connection, author: str, account: int | None) -> set[str]:

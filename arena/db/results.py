@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -9,12 +10,11 @@ from sqlalchemy import Connection, Row, bindparam, insert, update
 
 from arena.db import bot_states, card_counts, ladder, live_games
 from arena.db.database import Database
-from arena.db.fold import LoggedEvent, counted_points
+from arena.db.fold import RowValues
 from arena.db.matches import AUTHOR, FinishedGame, FinishedMatch, seated
 from arena.db.opening import check_revision
 from arena.db.schema import GameRow, GameSeatRow, MatchRow, MatchSeatRow, UnratedGameRow
 from arena.ladder.rating import game_time
-from arena.ladder.rating_events import GamePlayed
 from arena.platform.environment import failpoint
 from arena.protocol.decoding import prepared
 from arena.protocol.match import encode, public_trouble
@@ -80,27 +80,29 @@ class Results:
             if finished.games and kind == MatchKind.RATED:
                 _rate(connection, finished, seats, numbers)
             elif finished.games:
-                positions = range(len(finished.games))
-                rows = [_game_row(finished, position, seats) for position in positions]
-                connection.execute(insert(UnratedGameRow), rows)
+                connection.execute(insert(UnratedGameRow), _game_rows(finished, seats))
             failpoint("recording")
             return True
 
 
 def _rate(
-    connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]], numbers: ladder.Numbers
+    connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]], numbers: Row[int, int]
 ) -> None:
     """Store the games, and everything that follows from them. ``numbers`` are the last ones assigned."""
-    _write_games(connection, finished, seats, numbers.games)
+    first = numbers.games + 1
+    games = [
+        {**row, "number": number, "players": len(seats)}
+        for number, row in enumerate(_game_rows(finished, seats), start=first)
+    ]
+    connection.execute(insert(GameRow), games)
     versions = tuple(seat.version_id for seat in seats)
+    seat_rows = [
+        _seat_rows(number, game, versions) for number, game in enumerate(finished.games, start=first)
+    ]
+    connection.execute(insert(GameSeatRow), [*chain.from_iterable(seat_rows)])
     log = [
-        LoggedEvent(
-            numbers.events + index,
-            _game_played(game, tuple(versions[bot] for bot in game.bots), finished),
-            numbers.games + index,
-            counted_points(game.points, game.taken_over),
-        )
-        for index, game in enumerate(finished.games, start=1)
+        ladder.game_event(numbers.events + index, numbers.games + index, finished.ended, rows)
+        for index, rows in enumerate(seat_rows, start=1)
     ]
     barred = ladder.disqualified(connection)
     ladder.append(connection, log, numbers.games + len(log), barred)
@@ -154,66 +156,36 @@ def _write_reports(connection: Connection, finished: FinishedMatch) -> None:
     )
 
 
-def _write_games(
-    connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]], last: int
-) -> None:
-    """Write games and their seats, numbered from ``last`` + 1."""
-    numbered = list(enumerate(finished.games, start=last + 1))
-    connection.execute(
-        insert(GameRow),
-        [
-            {
-                **_game_row(finished, position, seats),
-                "number": number,
-                "players": len(seats),
-            }
-            for position, (number, _) in enumerate(numbered)
-        ],
-    )
-    connection.execute(
-        insert(GameSeatRow),
-        [
-            {
-                "game_number": number,
-                "seat": seat,
-                "version_id": seats[bot].version_id,
-                "points": game.points[seat],
-                "after_two": game.after_two[seat],
-                "puddings": game.puddings[seat],
-                "place": game.places[seat],
-                "faults": game.faults[seat],
-                "taken_over": game.taken_over[seat],
-                "median_micros": _median_time(game, seat),
-            }
-            for number, game in numbered
-            for seat, bot in enumerate(game.bots)
-        ],
-    )
+def _game_rows(finished: FinishedMatch, seats: Sequence[Row[Any]]) -> list[RowValues]:
+    return [
+        {
+            "id": game.id,
+            "match_id": finished.match,
+            "position": position,
+            "ended": finished.ended,
+            "replay": with_authors(game.replay, [seats[bot].author for bot in game.bots]),
+            "record": encode(game.record),
+        }
+        for position, game in enumerate(finished.games)
+    ]
 
 
-def _game_row(finished: FinishedMatch, position: int, seats: Sequence[Row[Any]]) -> dict[str, object]:
-    game = finished.games[position]
-    return {
-        "id": game.id,
-        "match_id": finished.match,
-        "position": position,
-        "ended": finished.ended,
-        "replay": with_authors(game.replay, [seats[bot].author for bot in game.bots]),
-        "record": encode(game.record),
-    }
-
-
-def _game_played(game: FinishedGame, versions: tuple[int, ...], finished: FinishedMatch) -> GamePlayed:
-    return GamePlayed(
-        versions=versions,
-        places=game.places,
-        faulty=tuple(
-            ladder.is_faulty(faults, taken_over=taken)
-            for faults, taken in zip(game.faults, game.taken_over, strict=True)
-        ),
-        times=tuple(_median_time(game, seat) for seat in range(len(versions))),
-        ended=finished.ended,
-    )
+def _seat_rows(number: int, game: FinishedGame, versions: Sequence[int]) -> list[RowValues]:
+    return [
+        {
+            "game_number": number,
+            "seat": seat,
+            "version_id": versions[bot],
+            "points": game.points[seat],
+            "after_two": game.after_two[seat],
+            "puddings": game.puddings[seat],
+            "place": game.places[seat],
+            "faults": game.faults[seat],
+            "taken_over": game.taken_over[seat],
+            "median_micros": _median_time(game, seat),
+        }
+        for seat, bot in enumerate(game.bots)
+    ]
 
 
 def _median_time(game: FinishedGame, seat: int) -> int | None:

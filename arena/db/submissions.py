@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, text, update
 
 from arena.db import bots, ladder, matches, quotas, subscriptions
 from arena.db.database import Repository, count, from_row
 from arena.db.games import RULES, rules_of
-from arena.db.matches import NewQualification, report_of
+from arena.db.matches import NewMatch, report_of
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.schema import (
     OPEN_SUBMISSION,
@@ -25,7 +26,7 @@ from arena.db.schema import (
 from arena.protocol.match import GameRecord, SeatReport, decode
 from arena.protocol.news import Topic, submission_done
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, decode_cause, encode_cause
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 from arena.rules import Rules
 
 
@@ -175,7 +176,7 @@ class SubmissionRepository(Repository):
     def same_image(self, bot: str, source: str) -> str | None:
         """Describe the version of a bot that has this image, or return None."""
         with self._transactions.read() as connection:
-            return quotas.same_image(connection, bot, source)
+            return quotas.describe_version(connection, bot, BotVersionRow.source == source)
 
     def mark_inspected(self, id_: str, source: str, at: datetime) -> None:
         """Record the image built from a received file."""
@@ -185,7 +186,7 @@ class SubmissionRepository(Repository):
         """Record that an inspected submission may play."""
         self._update_at(Stage.INSPECTED, id_, stage=Stage.QUALIFYING, qualifying=at)
 
-    def add_game(self, new: NewQualification, *, played: int) -> bool:
+    def add_game(self, new: NewMatch, *, played: int) -> bool:
         """Add a game for a submission. Return False if the number of its games isn't ``played``.
 
         Quarantined games don't count. Raises ValueError if a version doesn't exist.
@@ -194,7 +195,7 @@ class SubmissionRepository(Repository):
             condition = MatchRow.id.in_(_matches_of(SubmissionRow.id == new.submission))
             if count(connection, MatchRow, condition, MatchRow.state != MatchState.QUARANTINED) != played:
                 return False
-            matches.add_qualification(connection, new)
+            matches.add(connection, new)
             return True
 
     def wait(self, id_: str, why: str | None) -> None:
@@ -317,7 +318,7 @@ def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at
     rejected = connection.execute(
         update(SubmissionRow)
         .where(which, text(OPEN_SUBMISSION))
-        .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=encode_cause(cause))
+        .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=msgspec.json.encode(cause))
         .returning(*SubmissionRow.__table__.columns)
     ).all()
     if cause.kind is not CauseKind.WITHDRAWN:
@@ -346,7 +347,7 @@ def _submissions() -> Select[Any]:
 
 
 def _known(row: Row[*tuple[Any, ...]]) -> KnownSubmission:
-    return from_row(KnownSubmission, row, cause=None if row.cause is None else decode_cause(row.cause))
+    return from_row(KnownSubmission, row, cause=None if row.cause is None else decode(row.cause, Cause))
 
 
 def _game(row: Row[*tuple[Any, ...]]) -> QualificationGame:

@@ -42,20 +42,37 @@ class NewSubscription:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownSubscription:
-    """A subscription, without its secret."""
+class Subscription:
+    """A subscription.
+
+    Attributes:
+        id: The subscription's id.
+        kind: How notifications are delivered.
+        address: The URL of a webhook, or an email address.
+        topics: The events that are reported.
+        created: When the subscription was added.
+        confirmed: When its email address was confirmed, or when the webhook was added; null until then.
+        trouble: Why the last delivery failed, or null.
+        off: When it was switched off because deliveries failed; null if it is on.
+    """
 
     id: int
-    account: int  # id of the owner
     kind: SubscriptionKind
-    address: str  # a URL or an email address
+    address: str
     topics: tuple[Topic, ...]
-    created: datetime  # UTC
-    confirmed: datetime | None  # UTC; None for an email address until its owner has confirmed it
+    created: datetime
+    confirmed: datetime | None
+    trouble: str | None
+    off: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSubscription(Subscription):
+    """A subscription, with its owner and its run of failures, but without its secret."""
+
+    account: int  # id of the owner
     failures: int  # in a row
     failing_since: datetime | None  # UTC; start of the receiver's latest unbroken run of failures
-    trouble: str | None  # reason for the last of these failures
-    off: datetime | None  # when it was switched off, UTC, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

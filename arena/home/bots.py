@@ -33,10 +33,10 @@ class HomeBot:
     name: str  # unique among the bots of a run
     word: str  # how to specify it in a shell
     author: str  # `house` or `local`
-    file: Path | None  # its source file, or None for a command
+    file: Path | None = None  # its source file, or None for a command
     # The command that starts it as a program. `ARENA_REFEREE` gives the program the referee's address.
     command: tuple[str, ...]
-    language: Language | None  # of the file, or None for a command
+    language: Language | None = None  # of the file, or None for a command
 
     @property
     def in_process(self) -> bool:
@@ -92,9 +92,7 @@ def bot_of_command(line: str) -> HomeBot:
         )
     command = (str(Path(program).absolute()), *words[1:])
     named = f"--bot {shlex.quote(line)}"
-    return HomeBot(
-        name=Path(words[-1]).stem, word=named, author=_SELF, file=None, command=command, language=None
-    )
+    return HomeBot(name=Path(words[-1]).stem, word=named, author=_SELF, command=command)
 
 
 def with_distinct_names(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:

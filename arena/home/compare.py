@@ -22,7 +22,7 @@ from arena.rules import Rules
 EVALUATION_INTERVAL: Final = 8
 """Number of deals between two evaluations of the test."""
 
-_BOTS_COMPARED: Final = 2
+BOTS_COMPARED: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +47,15 @@ class Comparison:
         rules = [table.as_rules for table in self.tables]
         for deal in range(first, last):
             for half, bots in enumerate(self._seatings(rules[deal % len(rules)], deal)):
-                number = _BOTS_COMPARED * (deal - first) + half
+                number = BOTS_COMPARED * (deal - first) + half
                 name = f"compare-{self.seed}-{deal}-{half}"
                 yield home_game(rules[deal % len(rules)], self.seed, deal, bots, number, name)
 
     def _seatings(self, rules: Rules, deal: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        field = range(_BOTS_COMPARED, len(self.bots))
+        field = range(BOTS_COMPARED, len(self.bots))
         if not field:
-            start = deal // len(self.tables) % _BOTS_COMPARED
-            one = tuple((seat + start) % _BOTS_COMPARED for seat in range(rules.players))
+            start = deal // len(self.tables) % BOTS_COMPARED
+            one = tuple((seat + start) % BOTS_COMPARED for seat in range(rules.players))
             return one, tuple(1 - bot for bot in one)
         turn = deal // len(self.tables)
         seats = [field[(turn + seat) % len(field)] for seat in range(rules.players)]
@@ -89,10 +89,10 @@ def _deal_result(pair: Sequence[HomeResult]) -> DealResult:
         places = [seat.place for seat in seats]
         own: tuple[list[float], list[float]] = ([], [])
         for seat, bot in enumerate(game.bots):
-            if bot < _BOTS_COMPARED:
+            if bot < BOTS_COMPARED:
                 own[bot].append(beaten_share(places, seat))
                 faults[bot] += len(seats[seat].faults)
-        for bot in range(_BOTS_COMPARED):
+        for bot in range(BOTS_COMPARED):
             if own[bot]:
                 shares[bot].append(fmean(own[bot]))
     return DealResult((fmean(shares[0]), fmean(shares[1])), (faults[0], faults[1]))
@@ -112,7 +112,7 @@ class ComparisonProgress:
         """Add a deal."""
         self.deals += 1
         self._differences[result.difference] += 1
-        for bot in range(_BOTS_COMPARED):
+        for bot in range(BOTS_COMPARED):
             self._shares[bot] += result.shares[bot]
             self.faults[bot] += result.faults[bot]
 

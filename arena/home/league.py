@@ -78,7 +78,6 @@ class League:
         self._versions: list[LeagueEntrant] = []
         self._ahead: Counter[tuple[int, int]] = Counter()
         self._tied: Counter[tuple[int, int]] = Counter()
-        self._met: Counter[tuple[int, int]] = Counter()
         self._queued: Counter[tuple[int, int]] = Counter()
         self.games = 0
 
@@ -148,9 +147,9 @@ class League:
     def meeting(self, bot: str, other: str) -> HeadToHead:
         """Return how the games between the current versions of two bots ended."""
         names = {self._versions[version].name: version for version in self._current()}
-        pair = names[bot], names[other]
-        met, ahead, tied = self._met[pair], self._ahead[pair], self._tied[pair]
-        return HeadToHead(met, ahead, met - ahead - tied, tied)
+        one, two = names[bot], names[other]
+        ahead, behind, tied = self._ahead[one, two], self._ahead[two, one], self._tied[one, two]
+        return HeadToHead(ahead + behind + tied, ahead, behind, tied)
 
     def _add(self, line: Line) -> None:
         if isinstance(line, LeagueEntrant):
@@ -172,7 +171,6 @@ class League:
                 if other != version:
                     self._ahead[version, other] += place < theirs
                     self._tied[version, other] += place == theirs
-                    self._met[version, other] += 1
 
     def _latest_number(self, name: str) -> int | None:
         return max((number for number, each in enumerate(self._versions) if each.name == name), default=None)

@@ -130,7 +130,7 @@ def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answ
     from arena.home.ask_program import GameToAsk, ask_program  # noqa: PLC0415 - slow to import
 
     games = [
-        GameToAsk(seat.replay.variant, seat.replay.seed, seat.seat, log_of(seat.replay).moves)
+        GameToAsk(seat.replay.rules.as_rules, seat.replay.seed, seat.seat, log_of(seat.replay).moves)
         for seat in seats
     ]
     done = ask_program(

@@ -13,27 +13,27 @@ class FolderTaken(ValueError):
     """The new bot's folder already exists."""
 
 
-def starter_files(name: str, language: StarterLanguage) -> Mapping[str, str]:
-    """Return the text of each file of a new bot. Raises WrongName."""
+def write_starter(folder: Path, name: str, language: StarterLanguage) -> list[str]:
+    """Write the files of a new bot into a new folder, all or none, and return their names.
+
+    Raises WrongName, FolderTaken or OSError.
+    """
     check_name(name, "bot")
     starter = STARTERS[language]
     words = {"NAME": name, **starter.words}
     files = sorted(path for path in starter.folder.iterdir() if path.is_file())
-    return {file.name: _fill_in(file.read_text(encoding="utf-8"), words) for file in files}
-
-
-def write_starter(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files into a new folder, all or none. Raises FolderTaken or OSError."""
     try:
         folder.mkdir()
     except FileExistsError as error:
         raise FolderTaken(f"{folder} already exists: remove it, or choose another name") from error
     try:
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        for file in files:
+            text = _fill_in(file.read_text(encoding="utf-8"), words)
+            (folder / file.name).write_text(text, encoding="utf-8")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    return [file.name for file in files]
 
 
 def _fill_in(text: str, words: Mapping[str, str]) -> str:

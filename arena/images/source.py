@@ -58,13 +58,8 @@ class StoreSource:
 
     def __init__(self, store: ImageStore, install: str, now: Callable[[], datetime] | None) -> None:
         self._store = store
-        self._repository = f"kaiten/submitted-{install}"
+        self.repository = f"kaiten/submitted-{install}"
         self._now = now
-
-    @property
-    def repository(self) -> str:
-        """See :class:`arena.sandbox.runtime.ImageSource`."""
-        return self._repository
 
     def find(self, id_: str) -> KeptImage | None:
         """Return an image, or None if it is not stored. Record the use unless ``now`` is None."""

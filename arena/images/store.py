@@ -11,7 +11,8 @@ blobs do.
 import fcntl
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -37,40 +38,6 @@ class StoredImage:
 def blobs_of(image: BotImage) -> dict[str, int]:
     """Return the sizes in bytes of an image's layers and configuration, by digest."""
     return {layer.digest: layer.size for layer in image.layers} | {image.id: len(image.config())}
-
-
-def least_recently_used(
-    images: Collection[StoredImage],
-    sizes: Mapping[str, int],
-    *,
-    quota: int,
-    spared: Collection[str],
-    needed: Collection[str] = (),
-) -> tuple[StoredImage, ...]:
-    """Return the images to remove so that the remaining blobs fit, least recently used first.
-
-    If removing every candidate is not enough, all candidates are returned.
-
-    ``sizes`` maps every blob's digest to its size in bytes. ``quota`` limits the total size, including blobs
-    without an image, which are kept. Images with ids in ``spared`` and blobs in ``needed`` are always kept.
-    """
-    users = dict.fromkeys(sizes, 0)
-    for image in images:
-        for digest in image.blobs & sizes.keys():
-            users[digest] += 1
-    used_bytes = sum(sizes.values())
-    pruned = []
-    for image in sorted(images, key=lambda image: (image.used, image.id)):
-        if used_bytes <= quota:
-            break
-        if image.id in spared:
-            continue
-        pruned.append(image)
-        for digest in image.blobs & sizes.keys():
-            users[digest] -= 1
-            if not users[digest] and digest not in needed:
-                used_bytes -= sizes[digest]
-    return tuple(pruned)
 
 
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
@@ -267,25 +234,29 @@ class ImageStore:
         images = self.records.stored()
         sizes = {f"sha256:{name}": size for name, size in self._objects.sizes(_BLOBS).items()}
         before = sum(sizes.values())
-        users = frozenset(needed).union(*(image.blobs for image in images))
-        stray = [digest for digest in sizes.keys() - users if self._is_old(_blob(digest), now)]
+        users = Counter(needed)
+        for image in images:
+            users.update(image.blobs)
+        stray = [digest for digest in sizes.keys() - users.keys() if self._is_old(_blob(digest), now)]
         self._remove(stray, sizes)
-        # If the clock was wrong, a time in the future must not protect an image.
-        recent = {image.id for image in images if abs(now - image.used) < GRACE}
-        pruned = least_recently_used(
-            images, sizes, quota=policy.quota, spared={*policy.keep, *recent}, needed=frozenset(needed)
-        )
-        for image in pruned:
+        pruned = []
+        for image in sorted(images, key=lambda image: (image.used, image.id)):
+            if sum(sizes.values()) <= policy.quota:
+                break
+            # If the clock was wrong, a time in the future must not protect an image.
+            if image.id in policy.keep or abs(now - image.used) < GRACE:
+                continue
             # Remove the record first: if this process is killed here, the next prune removes the blobs.
             self.records.remove(image.id)
-        stay = frozenset(needed).union(*(image.blobs for image in images if image not in pruned))
-        self._remove(frozenset().union(*(image.blobs for image in pruned)) - stay, sizes)
+            users.subtract(image.blobs)
+            self._remove([digest for digest in image.blobs if not users[digest]], sizes)
+            pruned.append(image.id)
         self.records.tidy(lambda name: self._is_old(name, now))
         for name in self._objects.sizes(INCOMING):
             if self._is_old(f"{INCOMING}/{name}", now):
                 self._objects.remove(f"{INCOMING}/{name}")
         left = sum(sizes.values())
-        return Pruned(images=tuple(image.id for image in pruned), freed=before - left, left=left)
+        return Pruned(images=tuple(pruned), freed=before - left, left=left)
 
     def _remove(self, digests: Iterable[str], sizes: dict[str, int]) -> None:
         for digest in digests:

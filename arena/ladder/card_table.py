@@ -7,6 +7,7 @@ from operator import add
 from typing import Final
 
 from arena.ladder.card_counts import ALL_TURNS, POINT, WIN, Count, Games, Tally
+from arena.ladder.matchmaking import PLAYER_COUNTS
 from arena.rules import Card, Rules
 
 _Z: Final = 1.959964
@@ -74,9 +75,6 @@ def _wilson(rate: float, number: float) -> tuple[float, float]:
 
 FEW: Final = 100
 """Minimum effective number of games for a reliable figure."""
-
-TABLES: Final = (2, 3, 4, 5)
-"""Numbers of players."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +157,7 @@ def table_of(tally: Tally, players: int | None) -> CardTable:
         if players in {None, number}:
             games = Games(*map(add, games, each))
     # The last card of a round is not a decision.
-    turns = range(1, Rules(players=players or TABLES[0]).turns)
+    turns = range(1, Rules(players=players or PLAYER_COUNTS[0]).turns)
     return CardTable(
         players=players,
         games=games.games,

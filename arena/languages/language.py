@@ -17,6 +17,31 @@ class Starter:
     words: Mapping[str, str] = field(default_factory=dict)  # other words to replace, with their replacements
 
 
+DEBIAN_RELEASE: Final = "bookworm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parents:
+    """The two alternative parents of an image, with their build arguments. Their content is equivalent."""
+
+    name: str  # part of the images' names, such as `python`
+    official: str  # the image in a registry
+    packages: tuple[str, ...]  # Debian packages to install in addition to the common ones
+    left_out: tuple[str, ...] = ()  # patterns of unneeded files in these packages
+    official_arguments: Mapping[str, str] = field(default_factory=dict)
+    debian_arguments: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def recorded(self) -> str:
+        """Local tag of the image pulled from the registry."""
+        return f"kaiten/registry-{self.name}:latest"
+
+    @property
+    def debian_image(self) -> str:
+        """Name of the image made from Debian packages."""
+        return f"kaiten/debian-{self.name}:{DEBIAN_RELEASE}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseRecipe:
     """The inputs of a base image, which contains everything except a bot's own files.
@@ -30,10 +55,7 @@ class BaseRecipe:
     packages: str  # a description of the packages, for progress messages
     wheel_files: tuple[str, ...] = ("*",)  # patterns of the files and folders to keep from the wheels
     library: tuple[str, ...]  # the arena's own files and folders, relative to the parent of `arena`
-    official: str  # the parent image in a registry
-    debian_packages: tuple[str, ...]  # packages for an equivalent parent image, besides the common ones
-    official_arguments: Mapping[str, str] = field(default_factory=dict)  # build arguments with `official`
-    debian_arguments: Mapping[str, str] = field(default_factory=dict)  # build arguments with the other parent
+    parents: Parents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""Changes to subscriptions: by the account's owner, and through the links in emails."""
+"""Changes to subscriptions by the account's owner."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Final
 
 from arena.accounts.accounts import real_sources
@@ -79,7 +79,7 @@ class OwnSubscriptions:
         added = self._subscriptions.add(new, first, max_subscriptions=MAX_SUBSCRIPTIONS, entry=entry)
         return (secret if first is None else None), added
 
-    def of(self, account: KnownAccount) -> Sequence[KnownSubscription]:
+    def of(self, account: KnownAccount) -> tuple[KnownSubscription, ...]:
         """Return an account's subscriptions, oldest first."""
         return self._subscriptions.of(account.id)
 
@@ -109,21 +109,6 @@ class OwnSubscriptions:
                 "the email address is not confirmed: first open the link in the email that was sent to it"
             )
         return known
-
-    def linked(self, secret: str) -> KnownSubscription | None:
-        """Return the email subscription whose links contain this secret, or None."""
-        return self._subscriptions.by_secret(secret)
-
-    def confirm(self, secret: str) -> bool:
-        """Confirm the email address with this secret; return False if no address has it."""
-        return self._subscriptions.confirm(secret, self._sources.now())
-
-    def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """Remove a topic, or all topics if None, from the email subscription with this secret.
-
-        Return False if there is no such subscription.
-        """
-        return self._subscriptions.unsubscribe(secret, topic)
 
     def _entry(
         self, what: AccountAction, account: KnownAccount, subscription: int, address: str

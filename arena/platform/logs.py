@@ -70,7 +70,13 @@ def configure_logs(log_format: LogFormat, least: LogLevel) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    last = _for_programs() if for_programs else _for_people()
+    last: list[Processor]
+    if for_programs:
+        # The traceback as text, without the values of variables.
+        last = [structlog.processors.ExceptionRenderer(), _order_fields, _as_json]
+    else:
+        colors = sys.stderr.isatty()
+        last = [_escape_line, structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=_trace)]
     handler = _LibraryHandler(JSON_HANDLER if for_programs else _CONSOLE_HANDLER, lines)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -115,16 +121,6 @@ def _install(handler: logging.Handler) -> None:
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
     logging.getLogger(MESSAGE_LOGGER).setLevel(logging.INFO)
-
-
-def _for_programs() -> list[Processor]:
-    # The traceback as text, without the values of variables.
-    return [structlog.processors.ExceptionRenderer(), _order_fields, _as_json]
-
-
-def _for_people() -> list[Processor]:
-    colors = sys.stderr.isatty()
-    return [_escape_line, structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=_trace)]
 
 
 def _order_fields(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:

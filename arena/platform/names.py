@@ -1,6 +1,7 @@
-"""Names of bots and authors."""
+"""Names of bots, authors and hosts."""
 
 import re
+from ipaddress import ip_address
 from typing import Final
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
@@ -55,3 +56,13 @@ def is_reserved(name: str) -> bool:
 
 
 _RESERVED_SKELETONS: Final = frozenset(skeleton(name).replace("-", "") for name in _RESERVED)
+
+
+def is_loopback(host: str) -> bool:
+    """Return True if this name or address is reachable only from this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -13,170 +13,139 @@ from typing import Final
 class Control:
     """A security measure that isolates a bot."""
 
-    name: str  # short and stable
     stops: str  # what it prevents, in one line
     fix: str  # how to enable it on a host, in one line
 
 
 _TEMPLATE: Final = "Look for an engine plugin or wrapper that overrides the arena's container settings."
 
-CONTROLS: Final = (
-    Control(
-        name="network",
+CONTROLS: Final = {
+    "network": Control(
         stops="Reaching the internet, the local network, cloud metadata or services of this host.",
         fix=_TEMPLATE,
     ),
-    Control(
-        name="read-only-root",
+    "read-only-root": Control(
         stops="Writing outside /tmp: filling the disk, changing programs.",
         fix=_TEMPLATE,
     ),
-    Control(
-        name="tmp-size",
+    "tmp-size": Control(
         stops="Filling memory or disk through /tmp.",
         fix="Use a container runtime that honours the size of a tmpfs.",
     ),
-    Control(
-        name="tmp-files",
+    "tmp-files": Control(
         stops="Using up inodes with many small files in /tmp.",
         fix="runsc ignores the limit and keeps the files in the bot's own memory; accept that, or use runc.",
     ),
-    Control(
-        name="tmp-noexec",
+    "tmp-noexec": Control(
         stops="Running programs that a bot wrote or unpacked.",
         fix="Use a container runtime that honours noexec. Low risk: a bot can run any code anyway.",
     ),
-    Control(
-        name="socket-folder",
+    "socket-folder": Control(
         stops="Removing, replacing or shadowing the referee's socket.",
         fix="Keep ARENA_RUN_DIR on a local file system, and let runsc open host sockets (--host-uds=open).",
     ),
-    Control(
-        name="other-sockets",
+    "other-sockets": Control(
         stops="Talking to the referee as another bot, or to the engine.",
         fix="Run the arena as root, so that each slot's socket has its own user.",
     ),
-    Control(
-        name="user",
+    "user": Control(
         stops="Running as root, or as a user that the image chose.",
         fix=_TEMPLATE,
     ),
-    Control(
-        name="capabilities",
+    "capabilities": Control(
         stops="Root's additional privileges: mounts, devices, raw packets, other processes.",
         fix=_TEMPLATE,
     ),
-    Control(
-        name="no-new-privileges",
+    "no-new-privileges": Control(
         stops="Gaining privileges through a setuid program in the image.",
         fix="Use a kernel and a container runtime that support no_new_privs.",
     ),
-    Control(
-        name="system-calls",
+    "system-calls": Control(
         stops="Reaching rarely used kernel code: io_uring, vsock, namespaces, keys, ptrace, eBPF.",
         fix="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
     ),
-    Control(
-        name="shared-futexes",
+    "shared-futexes": Control(
         stops="Signalling to a bot in another container through futexes in a file that both map.",
         fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
-    Control(
-        name="page-cache",
+    "page-cache": Control(
         stops="Finding out which shared files other bots have read, and changing what the host caches.",
         fix="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
     ),
-    Control(
-        name="layers-in-memory",
+    "layers-in-memory": Control(
         stops="Finding out which files of an image other bots have read, by how fast they are read.",
         fix="Use overlay2 or btrfs, and run the arena as root. In a container, the arena needs a mount "
         "of overlay2's layers.",
     ),
-    Control(
-        name="call-arguments",
+    "call-arguments": Control(
         stops="Using file locks, leases, rare options, or memory that no limit covers (socket filters).",
         fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
-    Control(
-        name="host-counters",
+    "host-counters": Control(
         stops="Observing visitors, the arena and other bots through counters in /proc and /sys.",
         fix="Use Linux 5.13 or later with landlock among its security modules (the kernel's lsm= option).",
     ),
-    Control(
-        name="terminals",
+    "terminals": Control(
         stops="Using up this host's pseudo-terminals.",
         fix=_TEMPLATE,
     ),
-    Control(
-        name="memory",
+    "memory": Control(
         stops="Using up this host's memory.",
         fix="Enable the kernel's memory cgroup; on a Raspberry Pi, boot with cgroup_enable=memory.",
     ),
-    Control(
-        name="swap",
+    "swap": Control(
         stops="Spilling into swap when memory is used up, which slows the whole host.",
         fix="Boot with swapaccount=1, or switch swap off (swapoff -a).",
     ),
-    Control(
-        name="processes",
+    "processes": Control(
         stops="Fork bombs and thread bombs.",
         fix="Enable the kernel's pids cgroup.",
     ),
-    Control(
-        name="cpu",
+    "cpu": Control(
         stops="Taking other bots' share of the processor, which makes them late.",
         fix="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine, delegate the cpu controller.",
     ),
-    Control(
-        name="disk-rate",
+    "disk-rate": Control(
         stops="Reading from the disk so fast that other programs wait for it.",
         fix="Keep the engine's images on one local disk, with a file system such as ext4, XFS or btrfs.",
     ),
-    Control(
-        name="open-files",
+    "open-files": Control(
         stops="Using up the host's file table, and flooding the referee with connections.",
         fix=_TEMPLATE,
     ),
-    Control(
-        name="file-size",
+    "file-size": Control(
         stops="Single files larger than /tmp.",
         fix="Use a container runtime that honours the file size limit.",
     ),
-    Control(
-        name="core-dumps",
+    "core-dumps": Control(
         stops="Passing core dumps to the host: they fill the disk, or a root program reads them.",
         fix="Write the word core into /proc/sys/kernel/core_pattern. If it contains a pipe, a program gets "
         "all core dumps.",
     ),
-    Control(
-        name="shared-memory",
+    "shared-memory": Control(
         stops="Keeping memory outside the bot's limit, or sharing it with another bot.",
         fix=_TEMPLATE,
     ),
-    Control(
-        name="log-size",
+    "log-size": Control(
         stops="Filling the disk by printing.",
         fix="Use an engine that supports the log driver none.",
     ),
-    Control(
-        name="environment",
+    "environment": Control(
         stops="Reading the operator's secrets, such as a proxy's password, from the environment.",
         fix="Remove settings that add variables to containers, such as the daemon's proxies.",
     ),
-    Control(
-        name="deadline",
+    "deadline": Control(
         stops="Running forever after the arena has died.",
         fix="Check that the arena's init exists and can be mounted into containers.",
     ),
-    Control(
-        name="all-bots-memory",
+    "all-bots-memory": Control(
         stops="All bots together using up this host's memory.",
         fix="Run the arena as root on the engine's host, so it can limit the bots' shared control group.",
     ),
-)
-"""In display order."""
+}
+"""By name, in display order."""
 
-CONTROL_NAMES: Final = tuple(control.name for control in CONTROLS)
+CONTROL_NAMES: Final = tuple(CONTROLS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,9 +188,6 @@ def unaccepted(report: HostReport, accepted: Collection[str]) -> tuple[str, ...]
     return tuple(name for name in missing(report) if name not in accepted)
 
 
-_CONTROLS: Final = {control.name: control for control in CONTROLS}
-
-
 class UntrustedBotsRefused(Exception):
     """Untrusted bots are refused. The message says why and what the operator can do."""
 
@@ -233,23 +199,13 @@ class Gate:
     """
 
     def __init__(self, *, own: bool = False) -> None:
-        self._open = own
-        self._decided = own
+        self.house_only = not own  # whether only house bots may play
+        self.decided = own  # whether a report has arrived, or none is needed
 
     def decide(self, report: HostReport, accepted: Collection[str]) -> None:
         """Open or close the gate, given a host's report and the controls accepted as missing."""
-        self._open = not unaccepted(report, accepted)
-        self._decided = True
-
-    @property
-    def decided(self) -> bool:
-        """True once a report has arrived, or if none is needed."""
-        return self._decided
-
-    @property
-    def house_only(self) -> bool:
-        """True if only house bots may play."""
-        return not self._open
+        self.house_only = bool(unaccepted(report, accepted))
+        self.decided = True
 
 
 def admit(report: HostReport | None, accepted: Collection[str]) -> None:
@@ -275,10 +231,10 @@ def admit(report: HostReport | None, accepted: Collection[str]) -> None:
 def _refusal_text(report: HostReport, names: tuple[str, ...], accepted: Collection[str]) -> str:
     seen = {finding.control: finding.detail for finding in report.findings}
     lines = [
-        f"  {name}: {seen.get(name, 'not tried')}. Stops: {_CONTROLS[name].stops} {_CONTROLS[name].fix}"
+        f"  {name}: {seen.get(name, 'not tried')}. Stops: {CONTROLS[name].stops} {CONTROLS[name].fix}"
         for name in names
     ]
-    value = ",".join(name for name in _CONTROLS if name in names or name in accepted)
+    value = ",".join(name for name in CONTROLS if name in names or name in accepted)
     return "\n".join(
         [
             f"untrusted bots are refused: {report.host} ({report.runtime}) lacks controls:",

@@ -4,10 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-import msgspec
-
-from arena.protocol.decoding import prepared
-
 
 class Stage(StrEnum):
     """The stage of a submission.
@@ -126,16 +122,6 @@ class Cause:
     out_of_memory: bool = False
     request: Request | None = None
     stderr: str = ""
-
-
-def encode_cause(cause: Cause) -> bytes:
-    """Encode as JSON for :func:`decode_cause`."""
-    return msgspec.json.encode(cause)
-
-
-def decode_cause(data: bytes) -> Cause:
-    """Decode JSON from :func:`encode_cause`."""
-    return msgspec.json.decode(data, type=prepared(Cause))
 
 
 HINTS: Final = {

@@ -126,11 +126,9 @@ class Rules:
 
     def __post_init__(self) -> None:
         if not 2 <= self.players <= 5:  # noqa: PLR2004 - the rule's own numbers
-            message = f"{self.players} players: Sushi Go! is for 2 to 5"
-            raise InvalidRules(message)
+            raise InvalidRules(f"{self.players} players: Sushi Go! is for 2 to 5")
         if self.dummy and self.players != 2:  # noqa: PLR2004 - the rule's own number
-            message = f"{self.players} players with a dummy: the dummy variant is for exactly 2"
-            raise InvalidRules(message)
+            raise InvalidRules(f"{self.players} players with a dummy: the dummy variant is for exactly 2")
 
     @property
     def participants(self) -> int:
@@ -171,8 +169,7 @@ _WORDS: Final = 1 << 32
 def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
     """Return the deck of a game in deal order. Raises ValueError if the seed isn't ``SEED_BYTES`` long."""
     if len(seed) != SEED_BYTES:
-        message = f"the seed is {len(seed)} bytes long; it must be {SEED_BYTES}"
-        raise ValueError(message)
+        raise ValueError(f"the seed is {len(seed)} bytes long; it must be {SEED_BYTES}")
     deck = list(unshuffled_deck(rules))
     words = _words(seed)
     for last in range(len(deck) - 1, 0, -1):

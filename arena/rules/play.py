@@ -24,8 +24,7 @@ def new_game(rules: Rules, deck: Sequence[Card]) -> State:
     """
     cards = tuple(deck)
     if tuple(sorted(cards)) != unshuffled_deck(rules):
-        message = "the deck does not contain exactly the cards of this game"
-        raise InvalidRules(message)
+        raise InvalidRules("the deck does not contain exactly the cards of this game")
     nothing = (0,) * rules.participants
     return _deal(rules, cards, 1, nothing, nothing, (), ())
 
@@ -78,24 +77,20 @@ def moments(state: State, moves: Sequence[Move | None]) -> tuple[Moment, ...]:
 def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
     """Check the moves and return what every participant places."""
     if state.result is not None:
-        message = "the game is over"
-        raise ValueError(message)
+        raise ValueError("the game is over")
     if len(moves) != state.rules.players:
-        message = f"{len(moves)} entries for {state.rules.players} seats"
-        raise ValueError(message)
+        raise ValueError(f"{len(moves)} entries for {state.rules.players} seats")
     seats = seats_to_move(state)
     controller = state.controller
     plays: list[Play] = []
     for seat, move in enumerate(moves):
         if seat not in seats:
             if move is not None:
-                message = f"seat {seat} is not asked: its last card is played automatically"
-                raise ValueError(message)
+                raise ValueError(f"seat {seat} is not asked: its last card is played automatically")
             plays.append(state.hands[seat])
             continue
         if move is None:
-            message = f"seat {seat} is asked, but no move was given for it"
-            raise ValueError(message)
+            raise ValueError(f"seat {seat} is asked, but no move was given for it")
         check_move(seat, state.hands[seat], state.tables[seat], move, control=seat == controller)
         plays.append(move.cards)
     if controller is not None:

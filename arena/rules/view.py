@@ -45,8 +45,7 @@ class View(NamedTuple):
 def view(state: State, seat: int) -> View:
     """Return what a seat that is asked may see. Raises ValueError if the seat is not asked now."""
     if seat not in seats_to_move(state):
-        message = f"seat {seat} is not asked now"
-        raise ValueError(message)
+        raise ValueError(f"seat {seat} is not asked now")
     return seat_view(state, seat)
 
 

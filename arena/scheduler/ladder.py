@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -10,7 +10,7 @@ import structlog
 
 from arena.db.bots import NewVersion
 from arena.db.errors import BotTaken
-from arena.db.matches import NewMatch, NewQualification
+from arena.db.matches import NewMatch
 from arena.db.store import Store
 from arena.ladder.matchmaking import (
     TooFewBots,
@@ -159,29 +159,31 @@ class Ladder:
         players, seat = table(counted, len(house))
         settings = self._store.ladder.settings()
         others = self.entropy.dice.sample(house, players - 1)
-        game = NewQualification(
-            id=self.entropy.new_id(),
-            submission=submission,
-            seed=self.entropy.new_seed().hex(),
-            seats=(*others[:seat], None, *others[seat:]),
-            clock=settings.clock,
-            limits=settings.limits.lowered(self.limits),
-            runtime=self.runtime,
-            created=self.entropy.now(),
-        )
+        bots = (*others[:seat], None, *others[seat:])
+        game = self._match(settings, bots, 1, submission=submission)
         self._store.submissions.add_game(game, played=played)
 
     def _add(self, settings: LadderSettings, bots: tuple[int, ...], count: int, *, soon: bool) -> None:
-        new = NewMatch(
+        match = self._match(settings, bots, count)
+        seatings = draw_seatings(len(bots), count, self.entropy.dice)
+        self._store.queue.add(replace(match, seatings=seatings, soon=soon))
+
+    def _match(
+        self,
+        settings: LadderSettings,
+        bots: tuple[int | None, ...],
+        count: int,
+        *,
+        submission: str | None = None,
+    ) -> NewMatch:
+        return NewMatch(
             id=self.entropy.new_id(),
             rules=Rules(players=len(bots)),
             bots=bots,
+            submission=submission,
             seeds=tuple(self.entropy.new_seed().hex() for _ in range(count)),
-            seatings=draw_seatings(len(bots), count, self.entropy.dice),
             clock=settings.clock,
             limits=settings.limits.lowered(self.limits),
             runtime=self.runtime,
             created=self.entropy.now(),
-            soon=soon,
         )
-        self._store.queue.add(new)

@@ -89,7 +89,7 @@ class PersonTables:
         if not self._old_games_ended:
             self._games.interrupt(self._now)
             self._old_games_ended = True
-        if not self._seated and (number % _POLLS_PER_CHECK_WHILE_IDLE or not self._games.any_open()):
+        if not self._seated and (number % _POLLS_PER_CHECK_WHILE_IDLE or not self._games.open_games()):
             return
         if not number % _POLLS_PER_PRESENCE_CHECK:
             self._games.end_abandoned(self._now - timedelta(seconds=SILENCE_SECONDS), self._now)

@@ -86,14 +86,9 @@ class ConsecutiveVoids:
     """Counts void matches since a match was last played."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self.count = 0
         self._common_authors: frozenset[str] = frozenset()
         self._workers: frozenset[str] = frozenset()
-
-    @property
-    def count(self) -> int:
-        """The number of void matches."""
-        return self._count
 
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop so that it can be repaired, given the number of workers.
@@ -103,19 +98,19 @@ class ConsecutiveVoids:
         workers, because the other workers retry them.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
-        return self._count >= MAX_CONSECUTIVE_VOIDS and not (self._common_authors or one_of_several)
+        return self.count >= MAX_CONSECUTIVE_VOIDS and not (self._common_authors or one_of_several)
 
     def add(self, authors: Collection[str], worker: str) -> None:
         """Count a void match, given the authors of its submitted bots and its worker."""
         self._common_authors = frozenset(authors) & (
-            self._common_authors if self._count else frozenset(authors)
+            self._common_authors if self.count else frozenset(authors)
         )
         self._workers |= {worker}
-        self._count += 1
+        self.count += 1
 
     def reset(self) -> None:
         """Reset after a played match."""
-        self._count = 0
+        self.count = 0
         self._workers = frozenset()
 
 

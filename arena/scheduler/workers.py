@@ -134,10 +134,7 @@ class SlotLimiter:
             return self.seats
         self._overloaded_since = None
         lower, higher = self._seats_for(self.received), self._seats_for(self.received * _GROWTH_MARGIN)
-        if lower < self.seats:
-            self.seats = lower
-        elif higher > self.seats:
-            self.seats = higher
+        self.seats = max(higher, min(self.seats, lower))
         return self.seats
 
     def _seats_for(self, received: float) -> int:
@@ -166,7 +163,7 @@ class LoadMonitor:
         usable = self._limiter.update(received, self._slots.busy, time.monotonic())
         if usable != self._slots.usable:
             _log.info("usable slots changed", slots=usable, of=self._slots.size)
-        self._slots.set_usable(usable)
+        self._slots.usable = usable
 
 
 def load_monitor(slots: SlotPool) -> PeriodicTask:

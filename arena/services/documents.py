@@ -46,8 +46,6 @@ def bot_document(known: KnownBot) -> Bot:
 MAX_QUARANTINED: Final = 50
 """Maximum number of quarantined matches to list."""
 
-_STOPS: Final = {control.name: control.stops for control in CONTROLS}
-
 
 def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool) -> Status:
     """Read the arena's status; operators also see private matches and the reasons for failures."""
@@ -64,7 +62,7 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
         matches_waiting=sum(load.waiting.values()),
         matches_quarantined=load.quarantined,
         running=tuple(_running(match, named=operator) for match in load.running),
-        workers=_workers(workers, load.running, named=operator),
+        workers=tuple(_worker(worker, load.running, named=operator) for worker in workers),
         refused=read_refused(store) if operator else None,
         waiting=Waiting(
             qualification=load.waiting[MatchKind.QUALIFICATION],
@@ -92,7 +90,8 @@ def _running(match: OpenMatch, *, named: bool) -> Running:
 
 def read_workers(store: Store, now: datetime) -> tuple[Worker, ...]:
     """Read the workers as operators see them."""
-    return _workers(store.leases.workers(), store.activity.workload(now).running, named=True)
+    workers, running = store.leases.workers(), store.activity.workload(now).running
+    return tuple(_worker(worker, running, named=True) for worker in workers)
 
 
 def read_refused(store: Store) -> tuple[RefusedWorker, ...]:
@@ -101,12 +100,6 @@ def read_refused(store: Store) -> tuple[RefusedWorker, ...]:
         replace(each, name=clean_name(each.name), host=clean_name(each.host))
         for each in store.leases.refused()
     )
-
-
-def _workers(
-    workers: tuple[KnownWorker, ...], running: tuple[OpenMatch, ...], *, named: bool
-) -> tuple[Worker, ...]:
-    return tuple(_worker(worker, running, named=named) for worker in workers)
 
 
 def _worker(worker: KnownWorker, running: tuple[OpenMatch, ...], *, named: bool) -> Worker:
@@ -145,8 +138,8 @@ def _host(status: HostStatus, workers: tuple[KnownWorker, ...]) -> Host:
     there = [worker for worker in workers if worker.status.host == report.host]
     lacking = missing(report)
     lines = {
-        name: ControlLine(name=name, stops=stops, accepted=name in status.accepted)
-        for name, stops in _STOPS.items()
+        name: ControlLine(name=name, stops=control.stops, accepted=name in status.accepted)
+        for name, control in CONTROLS.items()
     }
     return Host(
         name=clean_name(report.host),

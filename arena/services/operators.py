@@ -1,22 +1,17 @@
-"""Operators' actions on bots and the ladder, and the status of an account."""
+"""Operators' actions on bots and the ladder."""
 
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
-from arena.accounts.accounts import Accounts
-from arena.accounts.errors import NoSuchAccount
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import KnownBot
-from arena.db.credentials import KnownAccount
 from arena.db.errors import NoSuchBot, WrongState
 from arena.db.ladder import Rebuilt
 from arena.db.store import Store
 from arena.ladder.settings import LadderChange
 from arena.protocol.states import BotState
-from arena.submissions.receiver import Receiver
 
 
 class OperationRefused(Exception):
@@ -140,53 +135,3 @@ def _description(change: LadderChange) -> str:
     if "players" in named:
         words.append(f"players {','.join(map(str, named.pop('players')))}")
     return "; ".join([*words, *(f"{name} {value}" for name, value in named.items())])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuotaStatus:
-    """A quota of an account."""
-
-    limit: int  # the effective limit
-    own: bool  # whether it was set for this account; otherwise it is the arena's default
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserStatus:
-    """An account with its bots and quotas."""
-
-    account: KnownAccount
-    bots: tuple[KnownBot, ...]  # sorted by name
-    submissions: int  # number within the last 24 hours
-    quotas: Mapping[str, QuotaStatus]  # of `submissions_a_day`, `bots` and `challenges_a_day`
-    tokens: int  # number of valid tokens
-    sessions: int  # number of browser sessions
-
-
-def user_status(
-    store: Store, accounts: Accounts, receiver: Receiver, challenges_a_day: int, name: str
-) -> UserStatus:
-    """Return an account's status by name (case-insensitive); ``challenges_a_day`` is the default quota.
-
-    Raises NoSuchAccount.
-    """
-    found = store.people.account(name)
-    if found is None:
-        raise NoSuchAccount(f"there is no account called {name}")
-    account = found.account
-    own = store.people.quota(account.id)
-    sends = receiver.allowance(account.name, account.id)
-    challenges = challenges_a_day if own.challenges_a_day is None else own.challenges_a_day
-    return UserStatus(
-        account=account,
-        bots=store.bots.of_account(account.id),
-        submissions=sends.sent,
-        quotas={
-            "submissions_a_day": QuotaStatus(
-                limit=sends.submissions_a_day, own=own.submissions_a_day is not None
-            ),
-            "bots": QuotaStatus(limit=sends.most_bots, own=own.bots is not None),
-            "challenges_a_day": QuotaStatus(limit=challenges, own=own.challenges_a_day is not None),
-        },
-        tokens=len(accounts.tokens.of(account)),
-        sessions=len(accounts.sessions.of(account)),
-    )

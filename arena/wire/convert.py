@@ -89,7 +89,6 @@ def view_from_wire(
     Raises ValueError if a number is not a card number.
     """
     position = request.position
-    drawn = request.drawn
     return View(
         rules,
         seat,
@@ -101,7 +100,7 @@ def view_from_wire(
         tuple(position.scores),
         tuple(position.hand_sizes),
         request.control,
-        _card(drawn) if drawn else None,
+        _card(request.drawn),
         turns,
         past_hands,
     )
@@ -128,8 +127,7 @@ def move_from_wire(message: pb.Move) -> Move:
     count = len(message.cards)
     if not 1 <= count <= 2:  # noqa: PLR2004 - one card, or two with chopsticks
         raise ValueError(f"the move has {count} cards: it must have one, or two with chopsticks")
-    dummy = message.dummy_card
-    return Move(cards_from_wire(message.cards), _card(dummy) if dummy else None)
+    return Move(cards_from_wire(message.cards), _card(message.dummy_card))
 
 
 def turn_result(game: int, turn: Turn, stand_ins: Sequence[bool] = ()) -> pb.TurnResult:
@@ -186,18 +184,13 @@ def cards_from_wire(numbers: Iterable[int]) -> Play:
     try:
         return tuple([_CARDS[number] for number in numbers])
     except KeyError as error:
-        raise ValueError(_invalid_card_text(error.args[0])) from None
+        raise ValueError(
+            f"{error.args[0]} is not a card number: card numbers run from {min(_CARDS)} to {max(_CARDS)}"
+        ) from None
 
 
-def _card(number: int) -> Card:
-    try:
-        return _CARDS[number]
-    except KeyError:
-        raise ValueError(_invalid_card_text(number)) from None
-
-
-def _invalid_card_text(number: int) -> str:
-    return f"{number} is not a card number: card numbers run from {min(_CARDS)} to {max(_CARDS)}"
+def _card(number: int) -> Card | None:
+    return cards_from_wire([number])[0] if number else None
 
 
 def _numbers(cards: tuple[Card, ...]) -> tuple["pb.Card.ValueType", ...]:

@@ -107,6 +107,13 @@ def pause(page: Page) -> None:
     page.get_by_role("button", name="Pause").click()
 
 
+def see_what_is_in_progress(page: Page) -> None:
+    """Check that a submission in progress has the colour of normal text: nothing is wrong with it."""
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    expect(page.get_by_role("heading", name="In progress")).to_have_css("color", ink)
+    expect(page.get_by_role("link", name="freshling")).to_have_css("color", ink)
+
+
 def come_from_elsewhere(page: Page) -> None:
     """Submit a form from another site."""
     action = page.url + "logout"
@@ -191,7 +198,7 @@ PAGES: Final = {
     "webhook": Look("/account/notifications", "/account/notifications", "zoe", act=add_a_webhook, soak=True),
     "mail": Look("/mail/{secret}", "/mail/mail-confirmed"),
     "mail-unconfirmed": Look("/mail/{secret}", "/mail/mail-unconfirmed", soak=True),
-    "mine": Look("/mine", "/mine", "ann"),
+    "mine": Look("/mine", "/mine", "ann", act=see_what_is_in_progress),
     "mine-none": Look("/mine", "/mine", "zoe", soak=True),
     "submit": Look("/submit", "/submit", "ann"),
     "submissions": Look("/submissions", "/submissions", "ann"),
@@ -222,7 +229,7 @@ PAGES: Final = {
         "ann",
         soak=True,
     ),
-    "error-forbidden": Look("", "/", act=come_from_elsewhere),
+    "error-forbidden": Look("", "/", act=come_from_elsewhere, soak=True),
     "error-nowhere": Look("", "/nowhere", status=404),
     "error-unasked": Look("/leaderboard", "/leaderboard?players=9", status=422, soak=True),
 }

@@ -175,45 +175,6 @@ def test_nothing_is_sent_twice_and_text_is_compressed(visit: Visit, place: Place
     assert set(page.evaluate(CACHE_CONTROL, list(known))) == {"public, max-age=31536000, immutable"}
 
 
-READ_SITEMAP: Final = """async (address) => {
-  const text = await (await fetch(address)).text();
-  const sitemap = new DOMParser().parseFromString(text, "application/xml");
-  return [...sitemap.getElementsByTagName("loc")].map((each) => each.textContent);
-}"""
-
-LOAD: Final = """async (addresses) => {
-  const found = [];
-  for (const address of addresses) {
-    const answer = await fetch(address, { cache: "no-cache" });
-    const headings = (await answer.text()).match(/<h1[ >]/g) ?? [];
-    const isPage = answer.ok && !answer.redirected && headings.length === 1;
-    found.push([isPage, answer.headers.get("ETag"), answer.headers.get("Cache-Control")]);
-  }
-  return found;
-}"""
-"""Returns for each address whether it is a page, its ETag, and how it may be cached."""
-
-
-def test_search_engines_find_pages_that_can_be_cached(visit: Visit, place: Place) -> None:
-    """robots.txt names the sitemap, which lists only pages. Repeated requests get a 304. There is an icon."""
-    page = visit.page
-    visit.open("/favicon.ico")
-    assert page.evaluate("document.documentElement.tagName") == "svg"
-    visit.open("/robots.txt")
-    (sitemap,) = re.findall(r"^Sitemap: (\S+)$", page.locator("body").inner_text(), re.MULTILINE)
-    addresses = page.evaluate(READ_SITEMAP, sitemap)
-    some = [place.url + path for path in ("/", "/data", "/docs/api", "/bots/mine")]
-    assert set(some) <= set(addresses)
-    loaded = page.evaluate(LOAD, addresses)
-    bad = [each for each, (is_page, etag, _) in zip(addresses, loaded, strict=True) if not (is_page and etag)]
-    assert bad == []
-    personal = [each for each, (*_, kept) in zip(addresses, loaded, strict=True) if kept != "no-cache"]
-    assert personal == [f"{place.url}/play"]  # it lists the visitor's own games
-    page.evaluate(LOAD, some)
-    again = [each for each in taken(page) if each.kind == "fetch"][-len(some) :]
-    assert [(each.name, each.sent) for each in again] == [(address, UNCHANGED) for address in some]
-
-
 READ_FEED: Final = """async () => {
   const link = document.querySelector("link[rel=alternate][type='application/atom+xml']");
   const address = link.getAttribute("href");

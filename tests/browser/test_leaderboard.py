@@ -21,7 +21,6 @@ from tests.browser.visits import (
     Visit,
     Windows,
     check_that_nothing_moved,
-    follow,
     poll,
     serving,
 )
@@ -189,18 +188,6 @@ def test_bots_are_found_with_the_keyboard(windows: Windows, url: str, *, script:
     expect(page).to_have_url(f"{url}/leaderboard?players=5")
 
 
-def test_a_head_of_the_leaderboard_sorts_it(visit: Visit, url: str) -> None:
-    """Clicking a column head puts the highest number first, and marks the head."""
-    page = visit.page
-    visit.open("/leaderboard")
-    follow(page, page.get_by_role("columnheader", name="Games").get_by_role("link"))
-    expect(page).to_have_url(f"{url}/leaderboard?order=games")
-    expect(page.get_by_role("columnheader", name="Games")).to_have_attribute("aria-sort", "descending")
-    games = [int(text) for text in page.locator("tbody [data-label=Games]").all_inner_texts()]
-    assert games == sorted(games, reverse=True)
-    assert games[0] > games[-1]
-
-
 def test_a_bots_page_begins_with_its_rank(visit: Visit, store: Store) -> None:
     """A phone shows the rank without scrolling, above all sections."""
     visit.resize("phone")
@@ -213,25 +200,6 @@ def test_a_bots_page_begins_with_its_rank(visit: Visit, store: Store) -> None:
     assert box is not None
     assert heading is not None
     assert box["y"] < heading["y"]
-
-
-def test_the_best_games_are_one_click_away(visit: Visit, url: str) -> None:
-    """The lists of closest games, comebacks and upsets are sorted by the figure that they show."""
-    page = visit.page
-    visit.open("/games")
-    found = {}
-    for name, label in (("closest", "Margin"), ("comebacks", "Behind"), ("upsets", "Odds")):
-        follow(page, page.get_by_role("link", name=name, exact=True))
-        expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")
-        cells = page.locator(f"tbody [data-label={label}]").all_inner_texts()
-        found[name] = [int(text.removeprefix("1 in ")) for text in cells]
-    assert found["closest"] == sorted(found["closest"])
-    assert found["comebacks"] == sorted(found["comebacks"], reverse=True)
-    assert found["upsets"] == sorted(found["upsets"], reverse=True)
-    assert all(found.values())
-    page.get_by_role("columnheader", name="Margin").get_by_role("link").click()
-    page.get_by_role("columnheader", name="Margin").get_by_role("link").click()
-    expect(page).to_have_url(f"{url}/games?order=widest")
 
 
 def test_what_is_played_is_read_aloud(visit: Visit) -> None:

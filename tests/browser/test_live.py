@@ -193,36 +193,32 @@ def to_the_replay(page: Page, hall: Hall) -> None:
     assert page.locator("#film").get_attribute("data-seed") == hall.claim.spec.seeds[1]
 
 
-def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_path: Path) -> None:
+def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, hall: Hall) -> None:
     """The page reports that the match is being played again, and links to where it will be shown."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
-        claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
-        show(store, claim, 1)
-        visit = windows.open(site.url, "desktop", "light")
-        visit.forgive("404 (Not Found)")
-        page = visit.page
-        page.clock.install()
-        visit.open("/live/s-0")
-        ready(page)
-        store.leases.record_void("s-0", 1, "engine gone", START)
-        state(page, "The arena could not finish this match and is playing it again.")
-        expect(page.get_by_role("link", name="Watch it")).to_have_attribute("href", "/live/s-0")
-        page.close()  # before the site closes, which the page would keep polling
+    hall.end(1, 1)
+    visit = windows.open(hall.url, "desktop", "light")
+    visit.forgive("404 (Not Found)")
+    page = visit.page
+    page.clock.install()
+    visit.open(f"/live/{MATCH}")
+    ready(page)
+    hall.store.leases.record_void(MATCH, 1, "engine gone", START)
+    state(page, "The arena could not finish this match and is playing it again.")
+    expect(page.get_by_role("link", name="Watch it")).to_have_attribute("href", f"/live/{MATCH}")
+    page.close()  # before the site closes, which the page would keep polling
 
 
-def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) -> None:
+def test_kaiten_tv_waits_for_the_first_game(windows: Windows, hall: Hall) -> None:
     """The page reloads automatically. Without scripts, it has a link for reloading."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
-        claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
-        plain = windows.open(site.url, "phone", "dark", script=False)
-        plain.open("/tv")
-        expect(plain.page.get_by_role("link", name="Reload")).to_be_visible()
-        visit = windows.open(site.url, "desktop", "light")
-        visit.page.clock.install()
-        visit.open("/tv")
-        expect(visit.page.get_by_role("heading", name="Nothing to show yet")).to_be_visible()
-        expect(visit.page.get_by_role("link", name="Reload")).not_to_be_visible()
-        show(store, claim, 1)
-        come(visit.page, visit.page.locator("#film[data-ready]"))
-        expect(visit.page).to_have_url(f"{site.url}/tv/live/s-0/1")
-        visit.page.close()  # before the site closes, which the page would keep polling
+    plain = windows.open(hall.url, "phone", "dark", script=False)
+    plain.open("/tv")
+    expect(plain.page.get_by_role("link", name="Reload")).to_be_visible()
+    visit = windows.open(hall.url, "desktop", "light")
+    visit.page.clock.install()
+    visit.open("/tv")
+    expect(visit.page.get_by_role("heading", name="Nothing to show yet")).to_be_visible()
+    expect(visit.page.get_by_role("link", name="Reload")).not_to_be_visible()
+    hall.end(1, 1)
+    come(visit.page, visit.page.locator("#film[data-ready]"))
+    expect(visit.page).to_have_url(f"{hall.url}/tv/live/{MATCH}/1")
+    visit.page.close()  # before the site closes, which the page would keep polling

@@ -1,4 +1,7 @@
-"""How owners manage their bots in a real browser, by mouse and keyboard."""
+"""How owners manage and watch their bots in a real browser, by mouse and keyboard.
+
+In the viewer, notes are next to their turn, and games of challenges are private.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,13 +10,17 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.accounts.world import World
-from tests.browser.visits import ONCE_SCROLLED, SIZES, Windows, follow, log_in
+from tests.accounts.world import PASSWORD, World
+from tests.browser.test_viewer import DRAWN_LIKE_SERVED, STEP, watch
+from tests.browser.visits import ONCE_SCROLLED, SIZES, Windows, follow, hard_to_read, log_in
 from tests.builders import add_bots
+from tests.web.people import logged_in
 from tests.web.site import opened
-from tests.web.stable import fill_stable, play_next
+from tests.web.stable import fill_stable, play_all, play_next
 
 pytestmark = pytest.mark.chromium
+
+RATED = "/games/logged-0-0"
 
 
 @dataclass(frozen=True)
@@ -26,10 +33,13 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """Yield a site on which ann has a bot with three versions."""
+    """Yield a site on which ann has a bot with three versions, and a challenge of three games."""
     folder = tmp_path_factory.mktemp("data")
     with closing(World.at(folder)) as world:
         fill_stable(world)
+        asked = logged_in(world, "ann").post("/bots/mine/challenges", data={"opponent": ["greedy", "mine@1"]})
+        assert asked.status_code == 303
+        play_all(world.store)
         with opened(folder) as site:
             yield Place(site.url, world)
 
@@ -61,8 +71,7 @@ def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) 
     play_next(place.world.store)
     page.clock.fast_forward(5000)
     expect(page.get_by_text("All 6 games appear here when the last one is over")).to_be_visible()
-    play_next(place.world.store)
-    play_next(place.world.store)
+    play_all(place.world.store)
     page.clock.fast_forward(5000)
     expect(page.get_by_text("6 games.")).to_be_visible()
     assert page.evaluate("document.body.dataset.same") == "yes"
@@ -81,7 +90,7 @@ def test_the_logs_of_a_game_are_on_its_page(windows: Windows, place: Place) -> N
     visit = windows.open(place.url, "small", "light")
     page = visit.page
     log_in(page, visit.url, "ann")
-    visit.open("/games/logged-0-0")
+    visit.open(RATED)
     log = page.get_by_role("region", name="Output of the bot in seat 1 on stderr")
     note = page.get_by_role("group", name="Private note of mine")
     for part, most in ((log, 500), (note, 150)):
@@ -99,3 +108,59 @@ def scroll(page: Page, part: Locator) -> None:
     assert part.evaluate("it => getComputedStyle(it).outlineStyle") == "solid"
     page.keyboard.press("End")
     part.evaluate(ONCE_SCROLLED, "scrollTop")
+
+
+def fill_in_the_form(page: Page) -> None:
+    """Log in as ann with the form that is shown."""
+    page.get_by_label("Name").fill("ann")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+
+
+def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, place: Place) -> None:
+    """After logging in, ann is back at the same frame, with her notes, which change with the turn."""
+    visit = windows.open(place.url, "desktop", "light")
+    page = watch(visit, f"{RATED}/1/1?view=seat:1")
+    expect(page.get_by_role("region", name="Notes")).to_have_count(0)
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    frame = f"{place.url}{RATED}/1/2?step=reveal&view=seat:1"
+    expect(page).to_have_url(frame)
+    page.get_by_role("link", name="Log in").click()
+    fill_in_the_form(page)
+    expect(page).to_have_url(frame)
+    page.locator("#film[data-ready]").wait_for()
+    seen = page.locator("[data-turn]:visible")
+    mine, nothing = "seat 1: keeping <wasabi>", "No notes for this turn"
+    for key, turn, said in (
+        ("ArrowRight", "r1t2", mine),
+        ("ArrowRight", "r1t3", mine),
+        ("]", "r2t1", mine),
+        ("End", "r3t9", nothing),  # the last cards are played automatically
+        ("[", "r3t1", mine),
+    ):
+        page.keyboard.press(key)
+        expect(seen).to_have_attribute("data-turn", turn)
+        expect(seen).to_contain_text(said)
+    visit.keep("viewer-notes-desktop-light")
+
+
+def test_a_private_game_is_watched_like_any_other(windows: Windows, place: Place) -> None:
+    """The challenge's page links to the game. Others can't see it, so the key for embedding does nothing."""
+    visit = windows.open(place.url, "phone", "dark")
+    page = visit.page
+    visit.open("/challenges")
+    fill_in_the_form(page)
+    page.get_by_role("table").get_by_role("link").first.click()
+    page.get_by_role("link", name="Game 2").click()
+    page.get_by_role("link", name="Watch this game").click()
+    page.locator("#film[data-ready]").wait_for()
+    compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, [["all", "seat:0", "infer:2"], STEP])
+    assert wrong == []
+    assert compared == sum(len(range(first % STEP, 82, STEP)) for first in range(3))
+    visit.keep("viewer-private-phone-dark")
+    assert hard_to_read(page) == []
+    page.keyboard.press("e")
+    expect(page.locator("#notice")).to_be_empty()
+    page.keyboard.press("c")
+    expect(page.locator("#notice")).to_have_text("Link copied")

@@ -1,4 +1,7 @@
-"""Pages in a real browser: without scripts, by keyboard, for screen readers, on phones, in time zones."""
+"""Pages in a real browser: without scripts, by keyboard, for screen readers, on phones, in time zones.
+
+Also data files: downloads, and requests by a notebook that runs in the browser on another site.
+"""
 
 import random
 import re
@@ -10,27 +13,29 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 
+from arena.ops.export.manifest import MANIFEST
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
-from tests.browser.visits import NAME, ONCE_SCROLLED, Visit, Windows, follow, new_page, poll
+from tests.browser.visits import NAME, ONCE_SCROLLED, Visit, Windows, elsewhere, follow, new_page, poll
 from tests.builders import add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
-from tests.db.builders import claimed
+from tests.db.builders import START, claimed
 from tests.patience import WAIT_SECONDS
+from tests.web.exported import SIZE, content_of, name_of, put_files
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 PAPER, NIGHT = "rgb(250, 246, 237)", "rgb(18, 20, 42)"
-
+FILE = name_of(START.date())
 
 FIVE = ("wasabi-dragon", "nigiri-collector", "sashimi-hunter", "maki-mastermind", "pudding-hoarder")
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of a running site with games of two to five players, most of two."""
+    """Yield the address of a running site with games of two to five players, and a day's files."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
@@ -43,6 +48,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             play_matches(store, [versions], Rules(players=2), name=f"s{number}")
         now = datetime.now(UTC)
         assert store.results.record(finish(claimed(store, versions), random.Random(3), ended=now))  # noqa: S311 - a test's dice
+    put_files(folder / "exports", 1)
     with opened(folder) as site:
         yield site.url
 
@@ -121,45 +127,6 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(plain: Visit, url: str)
     bot = name.inner_text()
     name.click()
     expect(page.get_by_role("heading", level=1)).to_have_text(bot)
-
-
-def test_games_are_found_by_author_result_and_date(plain: Visit, url: str) -> None:
-    """All fields of the form apply together, and keep their values."""
-    page = plain.page
-    page.goto(f"{url}/games?players=2")
-    page.get_by_label("Author").fill("AMY")
-    page.get_by_label("Min. points").fill("45")
-    page.get_by_label("Margin up to").fill("9")
-    page.get_by_label("Faults").select_option("without")
-    page.get_by_label("Ended on or before (UTC)").fill("2026-11-03")
-    follow(page, page.get_by_role("button", name="Apply"))
-    rows = page.locator(".games tbody tr")
-    assert 0 < rows.count() < 30
-    for row in rows.all():
-        expect(row).to_contain_text("mine@1")
-        assert int(row.locator("[data-label=Margin]").inner_text()) <= 9
-        assert max(int(points) for points in row.locator(".points").all_inner_texts()) >= 45
-        expect(row.locator("time")).to_contain_text("2026-11-03")
-    expect(page.get_by_label("Margin up to")).to_have_value("9")
-    page.get_by_label("Ended on or after (UTC)").fill("2026-11-04")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_text("No games match.")).to_be_visible()
-
-
-def test_first_picks_are_limited_to_hands_with_a_card(plain: Visit, url: str) -> None:
-    """Every hand that is shown has the card, which stays selected. No scripts are needed."""
-    page = plain.page
-    page.goto(f"{url}/bots/mine/picks")
-    hands = page.locator(".hands li")
-    before = hands.count()
-    page.get_by_label("Wasabi").check()
-    follow(page, page.get_by_role("button", name="Apply"))
-    expect(page.get_by_label("Wasabi")).to_be_checked()
-    assert 0 < hands.count() <= before
-    for hand in hands.all():
-        expect(hand.locator(".k-wasabi").first).to_be_visible()
-    page.get_by_role("link", name="All hands").click()
-    expect(page).to_have_url(f"{url}/bots/mine/picks")
 
 
 POINTS_OF_GAMES = """() => [...document.querySelectorAll(".games tbody tr")].map((row) => [
@@ -291,25 +258,6 @@ def test_screen_readers_read_the_bars(visit: Visit) -> None:
     assert tree.count("- rowheader") == 12
 
 
-def test_documents_are_found_and_read_without_scripts(plain: Visit, url: str) -> None:
-    """Links lead from any page to the index, a document, a section of it, another document and the rules."""
-    plain.resize("small")
-    page = plain.page
-    plain.open("/games")
-    site = page.get_by_role("navigation", name="Site")
-    site.get_by_role("link", name="Docs").click()
-    page.get_by_role("main").get_by_role("link", name="Submitting a bot").click()
-    expect(site.locator("[aria-current]")).to_have_text("Docs")
-    page.get_by_role("navigation", name="On this page").get_by_role("link", name="Limits").click()
-    expect(page).to_have_url(f"{url}/docs/submitting#limits")
-    expect(page.get_by_role("heading", name="Limits")).to_be_in_viewport()
-    page.get_by_role("link", name="the stand-in takes over").click()
-    expect(page).to_have_url(f"{url}/docs/arena-rules#take-over")
-    page.get_by_role("navigation", name="This chapter").get_by_role("link", name="The game").click()
-    expect(page).to_have_url(f"{url}/rules")
-    expect(site.locator("[aria-current]")).to_have_text("Rules")
-
-
 def test_the_navigation_has_two_rows_on_small_phones(visit: Visit) -> None:
     """One row has three links, the other has four, and none is cut off."""
     visit.resize("small")
@@ -376,7 +324,10 @@ def test_the_theme_is_chosen_for_the_whole_site(visit: Visit) -> None:
 def test_times_are_local_with_utc_as_the_tooltip(
     browser: Browser, windows: Windows, url: str, zone: str
 ) -> None:
-    """Times are in the visitor's time zone, and no label says UTC. Without scripts, they are in UTC."""
+    """Times are in the visitor's time zone, and no label says UTC. Without scripts, they are in UTC.
+
+    The day of a data file is the same in all zones, even where midnight UTC is on the evening before.
+    """
     plain = windows.open(url, "desktop", "light", script=False)
     plain.open("/games")
     utc = plain.page.locator("time").first.inner_text()
@@ -408,6 +359,8 @@ def test_times_are_local_with_utc_as_the_tooltip(
     )
     assert axis.inner_text() == local[: len("00:00")]
     expect(page.locator(".hours figcaption")).not_to_contain_text("Times are UTC")
+    page.goto(f"{url}/data")
+    expect(page.locator("time").first).to_have_text(START.date().isoformat())
     page.context.close()
 
 
@@ -499,6 +452,66 @@ def test_a_column_head_is_aligned_with_its_names(visit: Visit) -> None:
         })"""
     )
     assert starts[0] == starts[1]
+
+
+ASK = """
+async ([url, method, headers, credentials]) => {
+  try {
+    const answer = await fetch(url, {method, headers, credentials});
+    const body = new Uint8Array(await answer.arrayBuffer());
+    return {
+      status: answer.status, length: body.length, first: [...body.slice(0, 4)],
+      range: answer.headers.get("Content-Range"), etag: answer.headers.get("ETag"),
+    };
+  } catch (error) {
+    return {refused: error.name};
+  }
+}
+"""
+"""Sends a request from a page, and returns parts of the response, or the error."""
+
+
+def test_a_click_downloads_a_file(visit: Visit) -> None:
+    """The browser saves the file under its own name instead of showing it."""
+    page = visit.page
+    visit.open("/data")
+    with page.expect_download() as begun:
+        page.get_by_role("row").filter(has_text=str(START.date())).get_by_role("link").first.click()
+    assert begun.value.suggested_filename == FILE
+    assert begun.value.path().read_bytes() == content_of(FILE)
+
+
+def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> None:
+    """A notebook can read the manifest, whole files and ranges, without cookies. All else is refused."""
+    with elsewhere() as other:
+        visit = windows.open(other, "desktop", "light")
+        visit.open("/")
+
+        def ask(
+            path: str, method: str = "GET", credentials: str = "omit", **headers: str
+        ) -> dict[str, object]:
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            answer: dict[str, object] = visit.page.evaluate(ASK, [url + path, method, sent, credentials])
+            return answer
+
+        assert ask(f"/data/{MANIFEST}")["status"] == 200
+        content, file = content_of(FILE), f"/data/{FILE}"
+        whole = ask(file)
+        assert (whole["status"], whole["length"]) == (200, SIZE)
+        assert ask(file, "HEAD")["etag"] == whole["etag"] is not None
+        part = ask(file, Range="bytes=100-299", If_Range=str(whole["etag"]))
+        assert (part["status"], part["length"], part["first"]) == (206, 200, [*content[100:104]])
+        assert part["range"] == f"bytes 100-299/{SIZE}"
+        assert ask("/data/missing")["status"] == 404
+        for refused in (
+            ask(file, credentials="include"),
+            ask(file, "PUT"),
+            ask("/api/v1/leaderboard"),
+            ask("/data"),
+        ):
+            assert refused == {"refused": "TypeError"}
+        visit.forgive("CORS policy")
+        visit.forgive("Failed to load resource")
 
 
 def test_register_create_a_token_and_log_out(windows: Windows, url: str) -> None:

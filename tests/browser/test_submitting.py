@@ -377,20 +377,6 @@ def test_other_ways_are_next_to_the_editor(windows: Windows, town: Town, size: s
     check_that_nothing_moved(page)
 
 
-def test_what_is_in_progress_is_not_marked_as_wrong(windows: Windows, town: Town) -> None:
-    """On the page of an author's bots, a submission in progress has the colour of normal text."""
-    visit = windows.open(town.here, "desktop", "light")
-    page = visit.page
-    register(visit, "nora")
-    address = f"{town.here}/api/v1/bots/noras/submissions?kind=python"
-    assert page.request.put(address, data=BOT, headers={"Origin": town.here}).status == 201
-    visit.open("/mine")
-    heading = page.get_by_role("heading", name="In progress")
-    ink = page.evaluate("getComputedStyle(document.body).color")
-    expect(heading).to_have_css("color", ink)
-    expect(page.get_by_role("link", name="noras")).to_have_css("color", ink)
-
-
 def test_a_closed_arena_lets_nobody_submit(windows: Windows, town: Town) -> None:
     """The buttons are disabled, and a note says why."""
     visit = windows.open(town.here, "phone", "dark")

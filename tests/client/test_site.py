@@ -11,7 +11,7 @@ import pytest
 from arena.client.site import MAX_BYTES, SiteClient
 from arena.client.sites import SiteError, SiteProblem
 from arena.protocol.documents import Account, PlayedGame
-from tests.client.live import Live, Other, answering
+from tests.client.live import Other, answering
 from tests.ports import silent_port
 
 JSON = {"Content-Type": "application/json"}
@@ -34,28 +34,18 @@ def trouble_of(other: Other) -> str:
     return str(raised.value)
 
 
-def test_a_token_says_whose_it_is(arena: Live) -> None:
-    """The response has the account and the token's scopes."""
-    with visited(arena.url, arena.token("ann")) as site:
-        account = site.read(site.get("/account"), Account)
-    assert (account.name, account.scopes) == ("ann", ("read", "submit"))
-    assert account.token is not None
-
-
-def test_a_problem_has_status_detail_and_hint(arena: Live) -> None:
+def test_a_problem_has_status_detail_and_hint() -> None:
     """All three come from the response. If the token is refused, the error says how to create another one."""
-    with visited(arena.url, arena.token("ann")) as site:
+    kind, body = {"Content-Type": "application/problem+json"}, b'{"detail": "No such bot.", "hint": "Look."}'
+    with answering((404, kind, body), (401, kind, body)) as other, visited(other.url) as site:
         with pytest.raises(SiteProblem) as missing:
-            site.get("/submissions/abc")
-        assert (missing.value.status, missing.value.detail) == (404, "You have no such submission.")
-        assert missing.value.hint
-        with pytest.raises(SiteProblem) as forbidden:
-            site.get("/account/tokens/1")
-        assert forbidden.value.status == 405
-    with visited(arena.url) as site, pytest.raises(SiteProblem) as refused:
-        site.get("/account")
-    assert refused.value.status == 401
-    assert f"arena login {arena.url}" in str(refused.value)
+            site.get("/bots/nobody")
+        found = missing.value
+        assert (found.status, found.detail, found.hint) == (404, "No such bot.", "Look.")
+        with pytest.raises(SiteProblem) as refused:
+            site.get("/account")
+        assert refused.value.status == 401
+        assert f"arena login {other.url}" in str(refused.value)
 
 
 def test_a_redirect_is_not_followed_and_the_token_stays() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.client.sending import TargetKind, repository, target_of
+from arena.client.sending import repository, target_of
 from arena.client.sites import CannotSend
 
 
@@ -34,29 +34,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("named", "kind", "language", "name"),
+    ("named", "language", "name"),
     [
-        ("mine.py", TargetKind.SOURCE, "python", "mine"),
-        ("./mine.JS", TargetKind.SOURCE, "javascript", "mine"),
-        ("mine.mjs", TargetKind.SOURCE, "javascript", "mine"),
-        ("likes-maki", TargetKind.FOLDER, None, "likes-maki"),
-        ("bare/../likes-maki/", TargetKind.FOLDER, None, "likes-maki"),
-        ("saved.tar", TargetKind.ARCHIVE, None, "saved"),
-        ("saved", TargetKind.ARCHIVE, None, "saved"),
-        ("v1.2.tar", TargetKind.ARCHIVE, None, "v1.2"),
-        ("packed.tar.gz", TargetKind.ARCHIVE, None, "packed"),
-        ("packed.tgz", TargetKind.ARCHIVE, None, "packed"),
-        ("mybot", TargetKind.IMAGE, None, "mybot"),
-        ("registry.example:5000/team/mybot:2", TargetKind.IMAGE, None, "mybot"),
+        ("mine.py", "python", "mine"),
+        ("./mine.JS", "javascript", "mine"),
+        ("mine.mjs", "javascript", "mine"),
+        ("likes-maki", None, "likes-maki"),
+        ("bare/../likes-maki/", None, "likes-maki"),
+        ("saved.tar", None, "saved"),
+        ("saved", None, "saved"),
+        ("v1.2.tar", None, "v1.2"),
+        ("packed.tar.gz", None, "packed"),
+        ("packed.tgz", None, "packed"),
+        ("mybot", None, "mybot"),
+        ("registry.example:5000/team/mybot:2", None, "mybot"),
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_the_kind_of_a_target_is_detected(
-    named: str, kind: TargetKind, language: str | None, name: str
-) -> None:
+def test_the_kind_of_a_target_is_detected(named: str, language: str | None, name: str) -> None:
     """The bot gets the target's name, without tag, path or extension."""
     target = target_of(named)
-    assert (target.kind, target.language and target.language.name, target.name) == (kind, language, name)
+    assert (target.language and target.language.name, target.name) == (language, name)
+    assert target.path == (Path(named) if Path(named).exists() else None)
 
 
 def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def test_an_empty_arena_has_no_activity(store: Store) -> None:
     """An empty arena has no matches, games or highlights."""
     activity = store.activity.current(START)
     assert (activity.running, activity.remarkable) == ((), ())
-    assert (activity.games, activity.games_last_hour, activity.games_last_day) == (0, 0, 0)
+    assert (activity.games_last_hour, activity.games_last_day) == (0, 0)
     found = store.activity.workload(START)
     assert found.waiting == dict.fromkeys(MatchKind, 0)
     assert (found.paused, found.running, found.quarantined, found.last_game) == (False, (), 0, None)
@@ -57,7 +57,7 @@ def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
         record(store, versions, [(1, 2)] * 2, id_=f"s{number}", minute=minute)
     at = START + timedelta(hours=24)
     activity = store.activity.current(at)
-    assert (activity.games, activity.games_last_hour, activity.games_last_day) == (8, 4, 6)
+    assert (activity.games_last_hour, activity.games_last_day) == (4, 6)
     activity = store.activity.current(at + timedelta(minutes=1))
     assert (activity.games_last_hour, activity.games_last_day) == (4, 6)
     activity = store.activity.current(at + timedelta(days=1))
@@ -127,7 +127,7 @@ def test_waiting_matches_are_counted_by_kind(store: Store) -> None:
 
 
 def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
-    """A submitted bot has no version number yet. Viewers see only rated matches; waiting ones are counted."""
+    """A submitted bot has no version number yet. Viewers see only rated matches."""
     versions = [add_bot(store, bot) for bot in "abc"]
     submit(store, versions[0], None, bot="third")
     add_matches(store, "s", versions, deals=4)
@@ -158,7 +158,7 @@ def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
     )
     assert store.activity.workload(START).running == (qualification, *rated)
     activity = store.activity.current(START)
-    assert (activity.running, activity.matches_running, activity.matches_waiting) == (rated, 3, 1)
+    assert (activity.running, activity.matches_running) == (rated, 3)
 
 
 @pytest.mark.parametrize(

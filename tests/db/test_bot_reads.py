@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from arena.db.database import Database, OpenTransaction
-from arena.db.games import GamePage, GameRepository
+from arena.db.games import GamePage, GameRepository, GameSeat
 from arena.db.histories import MAX_SEARCHED, BotGameFilter, Histories
 from arena.db.store import Store
 from arena.rules import Rules
@@ -93,48 +93,44 @@ def test_a_long_curve_ends_now_as_well(store: Store) -> None:
     assert [point.games for point in curve.points] == [*range(0, 131, 2), 131]
 
 
-@filled_on_both
-@pytest.mark.parametrize(
-    ("criteria", "fits"),
-    [
-        (BotGameFilter(), lambda _page, _own: True),
-        (BotGameFilter(version=1), lambda _page, own: own.version == 1),
-        (BotGameFilter(opponent="c"), lambda page, _own: any(seat.bot == "c" for seat in page.seats)),
-        (BotGameFilter(players=3), lambda page, _own: page.players == 3),
-        (BotGameFilter(place=1), lambda _page, own: own.place == 1),
-        (BotGameFilter(low=38, high=39), lambda _page, own: 38 <= own.points <= 39),
-        (BotGameFilter(faulty=True), lambda _page, own: bool(own.faults)),
-        (BotGameFilter(faulty=False), lambda _page, own: not own.faults),
-        (
-            BotGameFilter(version=2, opponent="b", players=4, faulty=False),
-            lambda page, own: (
-                (own.version, own.faults, page.players) == (2, 0, 4)
-                and any(seat.bot == "b" for seat in page.seats)
-            ),
+FILTERS: tuple[tuple[BotGameFilter, Callable[[GamePage, GameSeat], bool]], ...] = (
+    (BotGameFilter(), lambda _page, _own: True),
+    (BotGameFilter(version=1), lambda _page, own: own.version == 1),
+    (BotGameFilter(opponent="c"), lambda page, _own: any(seat.bot == "c" for seat in page.seats)),
+    (BotGameFilter(players=3), lambda page, _own: page.players == 3),
+    (BotGameFilter(place=1), lambda _page, own: own.place == 1),
+    (BotGameFilter(low=38, high=39), lambda _page, own: 38 <= own.points <= 39),
+    (BotGameFilter(faulty=True), lambda _page, own: bool(own.faults)),
+    (BotGameFilter(faulty=False), lambda _page, own: not own.faults),
+    (
+        BotGameFilter(version=2, opponent="b", players=4, faulty=False),
+        lambda page, own: (
+            (own.version, own.faults, page.players) == (2, 0, 4)
+            and any(seat.bot == "b" for seat in page.seats)
         ),
-        (BotGameFilter(opponent="nobody-there"), lambda _page, _own: False),
-    ],
+    ),
+    (BotGameFilter(opponent="nobody-there"), lambda _page, _own: False),
 )
-def test_games_are_found_by_filters(
-    filled: Store, criteria: BotGameFilter, fits: Callable[..., bool]
-) -> None:
+"""Filters, and for each whether it should find a game, given the game's page and the bot's seat."""
+
+
+@filled_on_both
+def test_games_are_found_by_filters(filled: Store) -> None:
     """All matching games are found, newest first, whatever the page size."""
-    right = [
-        page.number
-        for page in pages(filled.games)
-        if fits(page, next(seat for seat in page.seats if seat.bot == "mine"))
-    ]
-    for limit in (2, 50):
-        found: list[int] = []
-        before = None
-        while True:
-            page = filled.histories.games("mine", criteria, before, limit)
-            found += [game.number for game in page.games]
-            assert len(page.games) <= limit
-            if page.older is None:
-                break
-            before = page.older
-        assert found == right
+    played = [(page, next(seat for seat in page.seats if seat.bot == "mine")) for page in pages(filled.games)]
+    for criteria, fits in FILTERS:
+        right = [page.number for page, own in played if fits(page, own)]
+        for limit in (2, 50):
+            found: list[int] = []
+            before = None
+            while True:
+                page = filled.histories.games("mine", criteria, before, limit)
+                found += [game.number for game in page.games]
+                assert len(page.games) <= limit
+                if page.older is None:
+                    break
+                before = page.older
+            assert found == right, criteria
 
 
 @pytest.fixture
@@ -148,7 +144,6 @@ def five_thousand(store: Store, database: Database) -> Database:
     return database
 
 
-@on_both
 @pytest.mark.usefixtures("five_thousand")
 def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
     """A search reads a limited number of games, and returns where to continue."""

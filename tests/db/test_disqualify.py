@@ -1,7 +1,7 @@
 """Tests of disqualified bots, whose games don't count, and of reinstated bots, whose games count again."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -220,20 +220,6 @@ def test_a_disqualified_bot_leaves_but_its_games_stay(store: Store) -> None:
     assert len(store.people.audit(9)) == 2
 
 
-class Interrupted:
-    """A database with a callback before each write."""
-
-    def __init__(self, database: Database, before: Callable[[], None]) -> None:
-        self.read = database.read
-        self._write = database.write
-        self._before = before
-
-    def write(self) -> AbstractContextManager[Connection]:
-        """Write in a transaction."""
-        self._before()
-        return self._write()
-
-
 def test_games_during_the_rehearsal_are_rated(
     store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,14 +231,17 @@ def test_games_during_the_rehearsal_are_rated(
         rated.append(places)
         return update(ratings, places)
 
-    def play_two_games() -> None:
+    write = database.write
+
+    def play_and_write() -> AbstractContextManager[Connection]:
         assert rated == [(1, 2)]  # for both lists
         known.step(Table((2, 3), (1, 1), (0, 0)))
         known.step(WON)
+        return write()
 
     monkeypatch.setattr(bot_states, "update_ratings", rate)
-    states = bot_states.BotStates(Interrupted(database, play_two_games))
-    states.disqualify("cheat", "why", NOW, ENTRY)
+    monkeypatch.setattr(database, "write", play_and_write)
+    bot_states.BotStates(database).disqualify("cheat", "why", NOW, ENTRY)
     assert rated == [(1, 2), (1, 1)]
     assert known.kept() == known.folded(without="cheat")
     assert store.ladder.rebuild().differing == 0

@@ -16,7 +16,7 @@ from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import START, add_bots, fill, play_matches
 from tests.db.builders import ENTRY, add_bot, claimed, finished, present, record
-from tests.kinds import filled_on_both, on_both
+from tests.kinds import filled_on_both
 from tests.soak import SOAK
 
 FILTERS: tuple[dict[str, Any], ...] = (
@@ -129,7 +129,6 @@ def test_the_closest_game_since_a_time_is_found(filled: Store) -> None:
         assert filled.games.closest_since(since) == expected
 
 
-@on_both
 def test_the_closest_game_has_no_disqualified_bot(store: Store) -> None:
     """Games with a disqualified bot are skipped."""
     bots = [add_bot(store, bot) for bot in "abc"]
@@ -185,7 +184,6 @@ def test_a_sorted_list_continues_after_a_position(filled: Store, order: GameOrde
             assert found == whole.games
 
 
-@on_both
 def test_new_games_do_not_move_pages(store: Store) -> None:
     """If games are added during a search, its later pages stay the same."""
     fill(store)

@@ -15,7 +15,6 @@ from arena.protocol.states import MatchState
 from arena.scheduler.ladder import Entropy, Ladder
 from tests.db.builders import ENTRY, START, add_bot, finished, next_claim
 from tests.db.test_submissions import PLENTY, new, qualify
-from tests.kinds import on_both
 
 USUAL = LadderSettings(paused=False, players=(2, 3, 4, 5), deals=12)
 
@@ -87,7 +86,6 @@ def test_invalid_settings_change_nothing(store: Store) -> None:
     assert store.people.audit(9) == ()
 
 
-@on_both
 def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_drawn(
     store: Store, ladder: Ladder
 ) -> None:

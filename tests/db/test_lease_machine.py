@@ -1,6 +1,5 @@
 """A state machine of coordinators that claim, stall, crash and restart. No match is lost or counted twice."""
 
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from arena.db.schema import MatchRow
 from arena.db.store import open_store
 from arena.protocol.states import MatchState
 from tests.copies import Copies
+from tests.databases import sqlite_store
 from tests.db.builders import ENTRY, START, SetClock, add_bot, add_matches, finished, next_claim
 from tests.postgresql import Cluster
 from tests.soak import many
@@ -244,12 +244,11 @@ def play(new_database: Callable[[], str], *, examples: int, steps: int) -> None:
 
 def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -> None:
     """In any order of the coordinators' actions, each match counts once on SQLite."""
-    template, numbers = tmp_path / "template", count(1)
-    open_store(f"sqlite:///{template}").close()
+    numbers = count(1)
 
     def new_database() -> str:
         file = tmp_path / f"{next(numbers)}.sqlite3"
-        shutil.copy(template, file)
+        sqlite_store(file).close()
         return f"sqlite:///{file}"
 
     play(new_database, examples=many(2, 100), steps=40)

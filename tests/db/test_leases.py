@@ -46,7 +46,6 @@ def store(url: str, clock: SetClock) -> Iterator[Store]:
         yield store
 
 
-@on_both
 def test_a_renewed_lease_lasts(store: Store, clock: SetClock) -> None:
     """A match whose lease isn't renewed is requeued and claimed by another coordinator."""
     kept, left = (claim_one(store, "one") for _ in range(2))
@@ -96,7 +95,6 @@ def test_a_locked_worker_delays_no_expiry(store: Store, database: Database, cloc
     assert [known.coordinator for known in store.leases.workers()] == ["one"]
 
 
-@on_both
 def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: SetClock) -> None:
     """A result counts after its lease has ended, as long as no coordinator has noticed the expiry."""
     first, second = (claim_one(store, "one") for _ in range(2))
@@ -110,7 +108,6 @@ def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: S
     assert store.activity.totals().games == 2
 
 
-@on_both
 def test_leases_of_another_clock_have_expired(store: Store, clock: SetClock) -> None:
     """A host's clock restarts after a reboot, so earlier leases count as expired."""
     claim_one(store)
@@ -118,7 +115,6 @@ def test_leases_of_another_clock_have_expired(store: Store, clock: SetClock) -> 
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
 
 
-@on_both
 def test_a_running_match_without_a_lease_has_expired(store: Store, url: str) -> None:
     """A running match without a lease is requeued."""
     claim_one(store)
@@ -126,7 +122,6 @@ def test_a_running_match_without_a_lease_has_expired(store: Store, url: str) -> 
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
 
 
-@on_both
 def test_a_match_that_is_lost_again_and_again_is_quarantined(store: Store) -> None:
     """More losses than voids are tolerated, but not an unlimited number."""
     match, found = None, None
@@ -141,7 +136,6 @@ def test_a_match_that_is_lost_again_and_again_is_quarantined(store: Store) -> No
     assert (aside.match, aside.attempts, aside.reason) == (match, 20, "loss 20")
 
 
-@on_both
 def test_only_own_matches_are_released(store: Store) -> None:
     """A restarted coordinator requeues only its own matches, and no void is counted."""
     for coordinator in ("one", "two", "two"):

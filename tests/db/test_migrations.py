@@ -1,5 +1,6 @@
 """Tests of migrations: a future one, on a database with rows in every table, and earlier ones."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -25,12 +26,24 @@ from tests.kinds import on_both
 Held = dict[str, dict[tuple[Any, ...], Any]]
 
 
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    """Yield a database whose tables all have rows."""
-    with closing(open_store(url)) as store:
+@pytest.fixture(scope="module")
+def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an SQLite file whose tables all have rows."""
+    file = tmp_path_factory.mktemp("filled") / "arena.sqlite3"
+    with closing(sqlite_store(file)) as store:
         fill_every_table(store)
+    return file
+
+
+@pytest.fixture
+def database(url: str, filled_file: Path) -> Iterator[Database]:
+    """Yield a database whose tables all have rows."""
     with closing(Database(url)) as database:
+        if database.file is not None:
+            shutil.copy(filled_file, database.file)
+        else:
+            with closing(open_store(url)) as store:
+                fill_every_table(store)
         yield database
 
 
@@ -110,12 +123,9 @@ ADDED_TABLES = ("subscription", "notice", "held_rank")
 
 
 @pytest.fixture(scope="module")
-def newest(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Table, list[dict[str, Any]]]]:
+def newest(filled_file: Path) -> list[tuple[Table, list[dict[str, Any]]]]:
     """Return the rows of all current tables, in an order in which they can be inserted."""
-    file = tmp_path_factory.mktemp("newest") / "newest.sqlite3"
-    with closing(sqlite_store(file)) as store:
-        fill_every_table(store)
-    with closing(Database(f"sqlite:///{file}")) as database, database.read() as connection:
+    with closing(Database(f"sqlite:///{filled_file}")) as database, database.read() as connection:
         return [
             (table, [row._asdict() for row in connection.execute(select(table))])
             for table in Base.metadata.sorted_tables

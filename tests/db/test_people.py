@@ -306,6 +306,7 @@ def test_an_accounts_role_can_be_changed(store: Store) -> None:
     assert len(store.people.audit(9)) == 3
 
 
+@on_both
 def test_the_last_operator_stays(store: Store) -> None:
     """The last operator can't be demoted; deleted ones don't count. Demoting a user is no error."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")

@@ -4,12 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from arena.db.store import Store
 from tests.builders import START, fill
-from tests.kinds import on_both
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-@on_both
 def test_games_are_found_by_time_and_number(store: Store) -> None:
     """Each game is found once, with the seats that were taken over. Games without a replay are left out."""
     games = store.public_games

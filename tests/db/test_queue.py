@@ -82,7 +82,6 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
     assert next_match(store) == "with"
 
 
-@on_both
 def test_claims_come_oldest_first(store: Store) -> None:
     """Matches are claimed in the order in which they were added."""
     versions = [add_bot(store, name) for name in ("a", "b")]
@@ -169,7 +168,6 @@ def test_no_deal_is_dealt_twice(store: Store) -> None:
     assert {parse(replay).seed for replay in played} == set(seeds[12:18])
 
 
-@on_both
 def test_a_match_is_claimed_once(store: Store) -> None:
     """Concurrent claims return different matches, and all matches are claimed."""
     versions = [add_bot(store, name) for name in "abcde"]
@@ -245,7 +243,6 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
     assert store.activity.totals().games == 1
 
 
-@on_both
 def test_a_released_match_can_be_quarantined_again(store: Store, versions: tuple[int, int]) -> None:
     """Three more voids quarantine a released match again, with the time of the last one."""
     add_matches(store, "s", versions, matches=1)
@@ -256,7 +253,6 @@ def test_a_released_match_can_be_quarantined_again(store: Store, versions: tuple
     assert (again.attempts, again.since) == (6, START + timedelta(minutes=5))
 
 
-@on_both
 def test_only_quarantined_matches_can_be_released(store: Store, versions: tuple[int, int]) -> None:
     """The error for any other match gives its state. Nothing is recorded."""
     with pytest.raises(NoSuchMatch, match="no match has the id s-0"):
@@ -270,7 +266,6 @@ def test_only_quarantined_matches_can_be_released(store: Store, versions: tuple[
     assert store.people.audit(9) == ()
 
 
-@on_both
 def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:
     """A quarantined qualification match can't be released. Its submission gets another match instead."""
     submit(store, versions[1], None, bot="third")

@@ -9,13 +9,14 @@ import pytest
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.errors import BotTaken, QuotaReached, SameContent
-from arena.db.matches import NewQualification
+from arena.db.matches import NewMatch
 from arena.db.quotas import MAX_IN_PROGRESS, AccountQuota, NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
 from arena.languages.registry import UploadKind
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import Cause, CauseKind, Stage
+from arena.rules import Rules
 from tests.db.builders import (
     START,
     add_account,
@@ -60,13 +61,14 @@ def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | 
     )
 
 
-def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewQualification:
+def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewMatch:
     """Return a qualification match of a submission."""
-    return NewQualification(
+    return NewMatch(
         id=f"{id_}-0",
+        rules=Rules(players=len(seats)),
+        bots=seats,
         submission=submission,
-        seed="5" * 32,
-        seats=seats,
+        seeds=("5" * 32,),
         clock=Clock(),
         limits=Limits(),
         runtime=RuntimeName.DOCKER,
@@ -126,7 +128,6 @@ def test_a_repeated_step_changes_nothing(store: Store) -> None:
     assert store.activity.totals().bots == 1
 
 
-@on_both
 def test_a_rejected_submission_says_why(store: Store) -> None:
     """The whole cause of a rejection is stored. No bot is created."""
     store.submissions.add(new(), PLENTY)
@@ -421,7 +422,6 @@ def ben(store: Store) -> KnownAccount:
     return add_account(store, "ben")
 
 
-@on_both
 def test_quotas_that_are_not_set_stay(store: Store, ben: KnownAccount) -> None:
     """Each quota can be changed separately, even to 0. Each change is in the audit log."""
     assert store.people.quota(ben.id) == AccountQuota()

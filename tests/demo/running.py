@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -82,6 +83,20 @@ class Place:
             return {}
         with closing(open_store(f"sqlite:///{file}")) as store:
             return {line.bot: line.entry.games for line in store.ratings.standings()}
+
+    def matches(self, condition: str) -> int:
+        """Return the number of matches, or 0 if their table doesn't exist yet."""
+        with closing(sqlite3.connect(self.data / "arena.sqlite3", timeout=WAIT_SECONDS)) as database:
+            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'match'").fetchone():
+                return 0
+            (count,) = database.execute(f"SELECT count(*) FROM match WHERE {condition}").fetchone()  # noqa: S608 - a test's
+            return int(count)
+
+    def check_ratings(self, **settings: str) -> None:
+        """Check that a rebuild from the log gives exactly the stored ratings."""
+        rebuilt = self.run("admin", "rebuild-ratings", **settings)
+        assert rebuilt.code == 0, rebuilt.stderr
+        assert rebuilt.stdout.endswith(", 0 ratings differed\n")
 
     @property
     def install(self) -> str:

@@ -5,8 +5,8 @@ from arena.protocol.controls import CONTROLS
 
 def test_names_can_be_typed_and_texts_are_sentences() -> None:
     """Names can be typed into a setting, and texts are sentences."""
-    for control in CONTROLS:
-        assert control.name == control.name.lower()
-        assert " " not in control.name
+    for name, control in CONTROLS.items():
+        assert name == name.lower()
+        assert " " not in name
         assert control.stops.endswith(".")
         assert control.fix.endswith(".")

@@ -11,6 +11,7 @@ import pytest
 
 from arena.sdk import play
 from tests.docs.documents import DOCS, ROOT, blocks, code_lines
+from tests.soak import many
 
 TUTORIAL = DOCS / "first-bot.md"
 PAGES = pytest.mark.parametrize("page", [TUTORIAL, ROOT / "README.md"], ids=["tutorial", "readme"])
@@ -46,7 +47,7 @@ def command(page: Path, start: str) -> str:
 def test_the_bot_plays_legally(page: Path, players: int, tmp_path: Path) -> None:
     """The bot on the page plays complete games at every table size."""
     choose = runpy.run_path(str(write_bot(tmp_path, page)))["choose"]
-    for seed in range(20):
+    for seed in range(many(5, 20)):
         assert play([choose] * players, seed=seed).over
 
 

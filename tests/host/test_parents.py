@@ -15,7 +15,8 @@ import docker
 import pytest
 from docker.errors import ImageNotFound
 
-from arena.images.build.parent import Parents, ensure_parent
+from arena.images.build.parent import ensure_parent
+from arena.languages.language import Parents
 
 pytestmark = pytest.mark.docker
 

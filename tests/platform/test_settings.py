@@ -66,6 +66,17 @@ def test_every_wrong_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ARENA_QXZJV: no such setting. Unset it." in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ARENA_PORT", "many"), ("ARENA_SANDBOX", "chroot"), ("ARENA_DISK_FLOOR_GIB", "inf")],
+)
+def test_an_unusable_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """The error begins with the setting and its value."""
+    monkeypatch.setenv(name, value)
+    with pytest.raises(WrongSettings, match=f"^{name}={value}: "):
+        read_settings()
+
+
 def test_other_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Our variables that aren't settings, and those of other programs, are ignored."""
     for name in (*OTHER_VARIABLES, "ARENAS_OWN", "MY_ARENA_PORT"):

@@ -56,9 +56,9 @@ def test_a_refusal_says_what_is_missing_and_what_to_do() -> None:
     with pytest.raises(UntrustedBotsRefused) as caught:
         admit(host_report("swap", "cpu", "user"), {"user"})
     text = str(caught.value)
-    for control in CONTROLS:
-        named = control.name in {"swap", "cpu"}
-        assert (f"seen of {control.name}" in text) == named
+    for name, control in CONTROLS.items():
+        named = name in {"swap", "cpu"}
+        assert (f"seen of {name}" in text) == named
         assert (control.stops in text) == named
     assert text.endswith("ARENA_ACCEPT_MISSING=user,swap,cpu")
 

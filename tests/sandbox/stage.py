@@ -26,6 +26,9 @@ from tests.patience import WAIT_SECONDS
 
 LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 
+FOREVER = "import signal; signal.pause()"
+"""A program that runs until it is killed."""
+
 
 class Stage(Protocol):
     """A runtime under test, with ways to run programs in it and to list its leftovers."""

@@ -70,7 +70,7 @@ GVISOR = {
 
 
 CPU = ProbeResult(
-    observations=None,
+    observations={},
     exit=Exit(None),
     in_time=True,
     share=Share(cores=0.4, throttled=10),
@@ -96,7 +96,7 @@ def evidence(version: str = "1", trials: dict[str, ProbeResult] | None = None, *
         ),
         "processes": ProbeResult(observations={"processes": 63}, exit=Exit(0), in_time=True),
         "cpu": CPU,
-        "deadline": ProbeResult(observations=None, exit=Exit(124), in_time=True, seconds=1.1),
+        "deadline": ProbeResult(observations={}, exit=Exit(124), in_time=True, seconds=1.1),
     }
     return Evidence(
         engine=ProbedEngine(
@@ -185,19 +185,19 @@ ENDED: dict[str, tuple[str, str, ProbeResult]] = {
     "an early exit": (
         "memory", "memory", ProbeResult(observations={"bytes": 8 * MIB}, exit=Exit(139), in_time=True),
     ),
-    "silence": ("memory", "memory", ProbeResult(observations=None, exit=Exit(1), in_time=True)),
+    "silence": ("memory", "memory", ProbeResult(observations={}, exit=Exit(1), in_time=True)),
     "processes": (
         "processes", "processes", ProbeResult(observations={"processes": 128}, exit=Exit(0), in_time=True),
     ),
     "all of the processor": ("cpu", "cpu", replace(CPU, share=Share(cores=1.9, throttled=0))),
     "no limit on the disk": ("disk-rate", "cpu", replace(CPU, disk_rate=None)),
     "a faster disk": ("disk-rate", "cpu", replace(CPU, disk_rate=33 * MIB)),
-    "no deadline": ("deadline", "deadline", ProbeResult(observations=None, exit=Exit(None), in_time=False)),
+    "no deadline": ("deadline", "deadline", ProbeResult(observations={}, exit=Exit(None), in_time=False)),
     "a deadline that came late": (
-        "deadline", "deadline", ProbeResult(observations=None, exit=Exit(124), in_time=True, seconds=9),
+        "deadline", "deadline", ProbeResult(observations={}, exit=Exit(124), in_time=True, seconds=9),
     ),
     "a probe that exited by itself": (
-        "deadline", "deadline", ProbeResult(observations=None, exit=Exit(1), in_time=True, seconds=1),
+        "deadline", "deadline", ProbeResult(observations={}, exit=Exit(1), in_time=True, seconds=1),
     ),
     "a shared group without limit": (
         "all-bots-memory", "cpu", replace(CPU, shared_limit=replace(HELD, held=False, detail="no")),
@@ -214,7 +214,7 @@ def test_how_a_container_ended_is_judged(name: str) -> None:
 
 def test_controls_fail_if_the_container_could_not_be_watched() -> None:
     """Without readings of the container's control group, the controls that need them fail."""
-    unseen = ProbeResult(observations=None, exit=Exit(None), in_time=True)
+    unseen = ProbeResult(observations={}, exit=Exit(None), in_time=True)
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
 
@@ -284,7 +284,7 @@ def test_a_warning_of_the_engine_counts(warning: str, control: str) -> None:
 def test_no_control_passes_if_the_probe_prints_nothing() -> None:
     """If the probe prints nothing, only the control that the arena checks itself passes."""
     silent = {
-        task: ProbeResult(observations=None, exit=Exit(None), in_time=False)
+        task: ProbeResult(observations={}, exit=Exit(None), in_time=False)
         for task in ("look", "memory", "processes", "cpu", "deadline")
     }
     found = lacking(evidence(trials=silent))
@@ -295,7 +295,7 @@ def test_no_control_passes_if_the_probe_prints_nothing() -> None:
 def test_a_failed_attempt_is_reported_with_its_error() -> None:
     """If one attempt raises an error, its control fails with that error. The others pass as usual."""
     found = looked(evidence(), observations={**SEEN, **V1, "errors": {"tmp": "OSError(28)"}})
-    observations = dict(found.trials["look"].observations or {})
+    observations = dict(found.trials["look"].observations)
     del observations["tmp_files"]
     assert lacking(looked(found, observations=observations)) == {
         "tmp-files": "the probe did not respond (tmp: OSError(28))"
@@ -321,7 +321,7 @@ def test_the_last_readable_line_counts() -> None:
         'canary {"by',
     ]
     assert last_observations("\n".join(lines)) == {"bytes": 2}
-    assert last_observations("canary nothing\nTraceback") is None
+    assert last_observations("canary nothing\nTraceback") == {}
 
 
 def test_a_share_is_the_use_between_two_readings() -> None:

@@ -30,7 +30,7 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import Exit, RuntimeFailure
 from tests.patience import WAIT_SECONDS, wait_until
-from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, spec_for
+from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, listening, spec_for
 
 CAP = Cap(memory_mib=1536, pids=384, cpus=2.0)
 V1 = CgroupLocation(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
@@ -378,8 +378,7 @@ def test_processes_left_in_the_group_are_killed(docker_stage: DockerStage) -> No
     group.apply()
     try:
         with listening() as (folder, _):
-            source = docker_stage.source("import signal; signal.pause()")
-            sandbox = runtime.launch(spec_for(docker_stage, source, folder))
+            sandbox = runtime.launch(spec_for(docker_stage, docker_stage.source(FOREVER), folder))
             group.remove()
             assert sandbox.wait().code == 137
             sandbox.remove()

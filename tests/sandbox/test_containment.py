@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
+import uuid
 from typing import Any
 
 import pytest
 
-from arena.sandbox.runtime import slot_owner
+from arena.sandbox.docker.init_program import init_for
+from arena.sandbox.runtime import INSTALL_LABEL, slot_owner
 from tests.sandbox.stage import DockerStage, end_of, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
@@ -22,12 +24,32 @@ def report(stage: DockerStage, program: str) -> Any:  # noqa: ANN401 - any value
     return json.loads(said)
 
 
-def test_counters_in_the_folders_of_processes_are_closed(docker_stage: DockerStage) -> None:
-    """A bot can read files of processes in /proc that runtimes need, but none with the host's counters.
+@pytest.fixture(scope="module")
+def told(docker_stage: DockerStage) -> dict[str, Any]:
+    """Run several programs in one container, and return what each told, or the error that ended it."""
+    programs = {
+        "counters": COUNTERS,
+        "flushes": FLUSHES,
+        "times": TIMES,
+        "out of band": OUT_OF_BAND,
+        "slack": SLACK,
+    }
+    found: dict[str, Any] = report(docker_stage, f"PROGRAMS = {programs!r}\n{ONE_BY_ONE}")
+    return found
 
-    A mount can't cover these folders, which appear with each process. The rules don't prevent moving files.
-    """
-    program = """
+
+ONE_BY_ONE = """
+import traceback
+told = {}
+for name, program in PROGRAMS.items():
+    try:
+        exec(program, {"os": os, "tell": lambda value: told.update({name: value})})
+    except Exception:
+        told[name] = traceback.format_exc()
+tell(told)
+"""
+
+COUNTERS = """
 import errno, threading
 def attempt(path):
     try:
@@ -50,31 +72,35 @@ tell([
     os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]),
 ])
 """
-    closed, own, others, child = report(docker_stage, program)
+
+
+def test_counters_in_the_folders_of_processes_are_closed(told: dict[str, Any]) -> None:
+    """A bot can read files of processes in /proc that runtimes need, but none with the host's counters.
+
+    A mount can't cover these folders, which appear with each process. The rules don't prevent moving files.
+    """
+    closed, own, others, child = told["counters"]
     assert set(closed.values()) <= {"EACCES", "ENOENT"}
     assert set(own.values()) == {"read"}
     assert others == ["EACCES", "read", "read"]
     assert child == 1
 
 
-def test_nothing_is_flushed(docker_stage: DockerStage) -> None:
-    """Flushing succeeds even on a pipe, which the kernel would refuse: the call never reaches the kernel."""
-    program = """
+FLUSHES = """
 read, write = os.pipe()
 for call in (os.fsync, os.fdatasync):
     for file in (read, os.open("/", os.O_RDONLY), os.open("/tmp", os.O_RDONLY)):
         call(file)
 tell("done")
 """
-    assert report(docker_stage, program) == "done"
 
 
-def test_reading_a_file_of_the_image_leaves_no_trace(docker_stage: DockerStage) -> None:
-    """The file's times don't change, so other bots with this layer can't see that it was read.
+def test_nothing_is_flushed(told: dict[str, Any]) -> None:
+    """Flushing succeeds even on a pipe, which the kernel would refuse: the call never reaches the kernel."""
+    assert told["flushes"] == "done"
 
-    The times of a bot's own file do change.
-    """
-    program = """
+
+TIMES = """
 import ctypes, mmap
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
@@ -93,12 +119,17 @@ with open("/tmp/own", "wb") as own:
 os.utime("/tmp/own", (0, 0))
 tell([changed(os.path.realpath(os.__file__)), changed("/tmp/own")])
 """
-    assert report(docker_stage, program) == [False, True]
 
 
-def test_out_of_band_data_is_refused(docker_stage: DockerStage) -> None:
-    """Out-of-band data can't be sent or received; the same calls work without the flag."""
-    program = """
+def test_reading_a_file_of_the_image_leaves_no_trace(told: dict[str, Any]) -> None:
+    """The file's times don't change, so other bots with this layer can't see that it was read.
+
+    The times of a bot's own file do change.
+    """
+    assert told["times"] == [False, True]
+
+
+OUT_OF_BAND = """
 import errno, socket
 one, other = socket.socketpair()
 def attempt(act):
@@ -118,7 +149,11 @@ tell([
     attempt(lambda: other.recvmsg(1)),
 ])
 """
-    assert report(docker_stage, program) == ["EPERM", "EPERM", "done", "done"] * 2
+
+
+def test_out_of_band_data_is_refused(told: dict[str, Any]) -> None:
+    """Out-of-band data can't be sent or received; the same calls work without the flag."""
+    assert told["out of band"] == ["EPERM", "EPERM", "done", "done"] * 2
 
 
 SLACK = """
@@ -129,9 +164,9 @@ tell([prctl(get_slack), prctl(set_slack, 50_000), prctl(get_thp, 0, 0, 0, 0), pr
 """
 
 
-def test_sleeps_have_no_slack_and_memory_no_huge_pages(docker_stage: DockerStage) -> None:
+def test_sleeps_have_no_slack_and_memory_no_huge_pages(told: dict[str, Any]) -> None:
     """With slack, sleeps would end at other bots' timers. All containers share the huge page of zeros."""
-    assert report(docker_stage, SLACK) == [1, -1, 1, -1]
+    assert told["slack"] == [1, -1, 1, -1]
 
 
 NAMESPACES = """
@@ -166,11 +201,25 @@ def test_a_namespace_that_nobody_holds_shows_each_look() -> None:
     assert int(done.stderr) > 1
 
 
-def test_health_checks_and_users_of_the_image_are_ignored(container_stage: DockerStage) -> None:
-    """An image's USER and HEALTHCHECK have no effect."""
+REPORTS = """
+import json, os, sys
+json.dump([os.getuid(), os.stat("/run/arena-init/kaiten-init").st_size, sys.argv[1:]], sys.stderr)
+"""
+
+
+def test_settings_of_the_image_have_no_effect(container_stage: DockerStage) -> None:
+    """An image's USER, HEALTHCHECK, STOPSIGNAL and labels have no effect, nor has its file for the init.
+
+    Its entry point gets the image's arguments unchanged.
+    """
+    arguments = ["a b", "$HOME", "", "--"]
+    # A unique label, since containers of another test that builds this image have its label.
+    other = f"test-{uuid.uuid4().hex[:12]}"
     image = container_stage.image(
-        "USER 0:0\nSTOPSIGNAL SIGUSR1\nHEALTHCHECK --interval=1s CMD true\n"
-        'ENTRYPOINT ["python3", "-c", "import os, sys; sys.stderr.write(str(os.getuid()))"]'
+        "USER 0:0\nRUN mkdir -p /run/arena-init && echo x > /run/arena-init/kaiten-init\n"
+        "STOPSIGNAL SIGUSR1\nHEALTHCHECK --interval=1s CMD true\n"
+        f"LABEL {INSTALL_LABEL}={other}\n"
+        f"ENTRYPOINT {json.dumps(['python3', '-c', REPORTS])}\nCMD {json.dumps(arguments)}"
     )
     with listening() as (folder, _):
         spec = spec_for(container_stage, image, folder)
@@ -179,11 +228,15 @@ def test_health_checks_and_users_of_the_image_are_ignored(container_stage: Docke
             state = container_stage.client.api.inspect_container(spec.name)
             assert "Health" not in state["State"]
             assert state["Config"]["StopSignal"] == "SIGKILL"
+            assert container_stage.runtime.sweep(other) == 0
+            assert len(container_stage.leftovers()) == 1
             ended, said = end_of(sandbox)
-            assert ended.code == 0
-            assert said == str(slot_owner(0, os.geteuid(), os.getegid())[0])
         finally:
             sandbox.remove()
+    assert ended.code == 0, said
+    bot, _ = slot_owner(0, os.geteuid(), os.getegid())
+    init = init_for(container_stage.client.info()["Architecture"])
+    assert json.loads(said) == [bot, len(init.program), arguments]
 
 
 def test_gvisor_applies_the_allow_list_too(gvisor_stage: DockerStage) -> None:

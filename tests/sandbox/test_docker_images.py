@@ -158,12 +158,6 @@ def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
     assert hall.images.find(image.id).command == ("bot",)
 
 
-def test_a_missing_image_is_an_arena_fault(hall: Hall) -> None:
-    """An image that is in neither the store nor the engine raises RuntimeFailure."""
-    with pytest.raises(RuntimeFailure, match="the image is missing"):
-        hall.images.find("sha256:" + "0" * 64)
-
-
 def test_an_image_in_the_engine_needs_no_store(hall: Hall, base_image: str) -> None:
     """Images that were built in the engine, like the house bots', needn't be in the store."""
     assert hall.images.find(base_image).id == base_image

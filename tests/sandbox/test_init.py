@@ -25,7 +25,7 @@ from arena.sandbox.docker.init_program import Init, InitVolume, init_for
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import RuntimeFailure, Sandbox, SandboxSpec
 from tests.patience import WAIT_SECONDS, within
-from tests.sandbox.stage import DockerStage, connected, end_of, launched, listening, run, run_source, spec_for
+from tests.sandbox.stage import DockerStage, connected, end_of, launched, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -317,28 +317,6 @@ def test_the_error_says_what_is_wrong_with_a_program(tmp_path: Path) -> None:
         assert done.returncode == code
         assert done.stderr.startswith(f"arena: can't start {program}: ")
         assert words in done.stderr
-
-
-def test_arguments_are_passed_on_unchanged(docker_stage: DockerStage) -> None:
-    """A bot gets the arguments of its image's entry point and command unchanged."""
-    image = docker_stage.image(
-        'ENTRYPOINT ["python3", "-c", "import json, sys; json.dump(sys.argv[1:], sys.stderr)"]\n'
-        'CMD ["a b", "$HOME", "", "--"]'
-    )
-    _, said = run_source(docker_stage, image)
-    assert json.loads(said) == ["a b", "$HOME", "", "--"]
-
-
-def test_a_file_of_the_image_does_not_replace_the_init(docker_stage: DockerStage) -> None:
-    """The arena's init is mounted over the image's file."""
-    place = "/run/arena-init"
-    image = docker_stage.image(
-        f"USER 0\nRUN mkdir -p {place} && echo x > {place}/kaiten-init\n"
-        f'ENTRYPOINT ["python3", "-c", "import os, sys; '
-        f"print(os.stat('{place}/kaiten-init').st_size, file=sys.stderr)\"]"
-    )
-    size = len(init_for(docker_stage.client.info()["Architecture"]).program)
-    assert run_source(docker_stage, image)[1] == f"{size}\n"
 
 
 def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:

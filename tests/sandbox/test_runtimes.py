@@ -6,11 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from arena.sandbox.runtime import LaunchRefused, Sandbox
+from arena.sandbox.runtime import Exit, LaunchRefused, Sandbox
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import ProcessStage, Stage, connected, end_of, launched, listening, run, spec_for
-
-FOREVER = "import signal, sys; print('here', file=sys.stderr, flush=True); signal.pause()"
+from tests.sandbox.stage import (
+    FOREVER,
+    ProcessStage,
+    Stage,
+    connected,
+    end_of,
+    launched,
+    listening,
+    run,
+    spec_for,
+)
 
 SAY_HELLO = """
 import os, socket
@@ -47,26 +55,25 @@ def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
         assert sandbox.wait().code == 0
 
 
-def test_a_signal_is_reported_as_in_a_shell(stage: Stage) -> None:
-    """A signal gives the exit code 128 + its number, and isn't mistaken for running out of memory."""
-    ended, _ = run(stage, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-    assert (ended.code, ended.out_of_memory) == (137, False)
-
-
-def test_stderr_is_captured_and_stdout_is_not(stage: Stage) -> None:
-    """A traceback on stderr is captured completely; stdout is discarded."""
-    _, said = run(stage, "print('to stdout', flush=True)\nraise ValueError('mark: é')")
-    assert "ValueError: mark: é" in said
-    assert "to stdout" not in said
+FLOODS = """
+import sys
+print("to stdout", flush=True)
+for n in range(60000): print(f"line {n:6} " + "x" * 50, file=sys.stderr)
+raise ValueError("mark: é")
+"""
 
 
 def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
-    """Of several megabytes of output, the first and last lines are captured, at most 64 KiB in all."""
-    program = "import sys\nfor n in range(60000): print(f'line {n:6} ' + 'x' * 50, file=sys.stderr)"
-    ended, said = run(stage, program)
-    assert ended.code == 0
+    """Of several megabytes on stderr, the first and last lines are captured, at most 64 KiB in all.
+
+    The last lines include a traceback. Stdout is discarded.
+    """
+    ended, said = run(stage, FLOODS)
+    assert ended.code == 1
     assert "line      0 " in said
     assert "line  59999 " in said
+    assert "ValueError: mark: é" in said
+    assert "to stdout" not in said
     assert len(said.encode()) <= 64 * 1024
 
 
@@ -81,25 +88,21 @@ def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -
 
 
 def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
-    """``remove`` kills a running program and its children. A second call does nothing."""
-    with listening() as (folder, server):
+    """``remove`` kills a running program and its children. A second call does nothing.
+
+    If another thread is waiting for the program's end, ``wait`` returns.
+    """
+    with listening() as (folder, server), ThreadPoolExecutor(1) as pool:
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder))
+        waiting = pool.submit(sandbox.wait)
         channel, _ = server.accept()
         with channel:
             assert stage.leftovers() != []
             sandbox.remove()
             assert channel.recv(1) == b""
+        assert waiting.result(timeout=WAIT_SECONDS).code in {137, None}
         sandbox.remove()
         assert stage.leftovers() == []
-
-
-def test_remove_wakes_all_that_wait(stage: Stage) -> None:
-    """``wait`` returns when another thread removes the sandbox."""
-    with listening() as (folder, _), ThreadPoolExecutor(1) as pool:
-        sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
-        waiting = pool.submit(sandbox.wait)
-        sandbox.remove()
-        assert waiting.result(timeout=WAIT_SECONDS).code in {137, None}
 
 
 def test_the_environment_has_only_the_necessary_variables(
@@ -123,22 +126,30 @@ def test_the_environment_has_only_the_necessary_variables(
 
 
 def test_parallel_launches_do_not_mix(stage: Stage) -> None:
-    """Sandboxes launched in parallel have separate exit codes and stderr."""
-    sources = [stage.source(f"import sys; sys.stderr.write('bot {n}'); sys.exit({n})") for n in range(3)]
+    """Sandboxes launched in parallel have separate exit codes and stderr.
+
+    A signal gives the exit code 128 + its number, and isn't mistaken for running out of memory.
+    """
+    endings = ["sys.exit(0)", "sys.exit(1)", "os.kill(os.getpid(), signal.SIGKILL)"]
+    sources = [
+        stage.source(f"import os, signal, sys\nprint('bot {n}', file=sys.stderr, flush=True)\n{ending}")
+        for n, ending in enumerate(endings)
+    ]
     together = threading.Barrier(len(sources))
 
-    def play(number: int) -> tuple[int | None, str]:
+    def play(number: int) -> tuple[Exit, str]:
         with listening(number) as (folder, _):
             together.wait(WAIT_SECONDS)
             sandbox: Sandbox = stage.runtime.launch(spec_for(stage, sources[number], folder, slot=number))
             try:
-                ended, said = end_of(sandbox)
-                return ended.code, said
+                return end_of(sandbox)
             finally:
                 sandbox.remove()
 
     with ThreadPoolExecutor(len(sources)) as pool:
-        assert list(pool.map(play, range(len(sources)))) == [(n, f"bot {n}") for n in range(len(sources))]
+        assert list(pool.map(play, range(len(sources)))) == [
+            (Exit(code, out_of_memory=False), f"bot {n}\n") for n, code in enumerate([0, 1, 137])
+        ]
     assert stage.leftovers() == []
 
 

@@ -176,23 +176,6 @@ def test_no_bot_gets_more_than_its_slots_share(
     assert play(store, run_dir, Notes(), slots=SlotPool(5, share)) == given
 
 
-def test_waiting_matches_are_played_checked_and_rated(store: Store, run_dir: Path) -> None:
-    """After real bots have played, the queue is empty, and every game is stored once.
-
-    The ratings agree with the log.
-    """
-    ladder_of(store).add_match()
-    notes = Notes()
-    launcher = Launcher(ProcessRuntime(), "test", run_dir)
-    with local_workers(launcher, SlotPool(5, 0.4), "host") as workers:
-        coordinator_of(store, workers, notes).run(lambda: False)
-    totals = store.activity.totals()
-    assert notes.voided == []
-    assert totals.matches_waiting == totals.matches_running == 0
-    assert totals.games == sum(len(match.games) for match in notes.finished) > 0
-    assert store.ladder.rebuild().differing == 0
-
-
 def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: Path) -> None:
     """No deal is used twice, and the stored seat order is the one that was drawn."""
     ladder = ladder_of(store)

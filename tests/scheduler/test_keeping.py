@@ -9,6 +9,7 @@ from arena.db.database import Database
 from arena.db.leases import LEASE_SECONDS
 from arena.db.store import open_store
 from arena.protocol.match import RuntimeName
+from tests.databases import sqlite_store
 from tests.db.builders import SetClock
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, ladder_of, play
@@ -17,7 +18,9 @@ from tests.scheduler.test_coordinator import Notes, ladder_of, play
 def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, run_dir: Path) -> None:
     """A dead coordinator's match is requeued."""
     clock, notes = SetClock(), Notes()
-    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+    file = tmp_path / "arena.sqlite3"
+    sqlite_store(file).close()
+    url = f"sqlite:///{file}"
     with closing(open_store(url, clock)) as store, closing(Database(url)) as other:
         ladder_of(store).add_match()
         assert store.leases.claim("dead", "worker", datetime.now(UTC), RuntimeName.PROCESS)

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from arena.db.database import Database
-from arena.db.store import Store, open_store
+from arena.db.store import Store
 from arena.play.launcher import MatchVoid
 from arena.protocol.match import WorkerStatus
 from arena.protocol.status import RefusedWorker
 from arena.scheduler.settling import MatchEvent, MatchStarted
 from arena.scheduler.workers import Verdict
+from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
 
@@ -83,9 +84,10 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def store(url: str) -> Iterator[Store]:
+def store(url: str, tmp_path: Path) -> Iterator[Store]:
     """Yield a store with a waiting match."""
-    with closing(open_store(url)) as store:
+    del url  # its fixture has shortened the timeouts
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         ladder_of(store).add_match()
         yield store
 

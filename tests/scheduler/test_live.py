@@ -107,17 +107,13 @@ def test_only_checked_progress_is_shown_and_the_rest_harms_no_match(store: Store
         live.add(claim, b"[]")
         live.add(claim, encode(progress(claim, 1)) + b" " * MAX_PROGRESS_BYTES)
     assert [line["event"] for line in logs] == ["progress dropped"] * 2
-    found = store.live.find("s-0")
-    assert found is not None
-    assert found.shown == ()
+    assert present(store.live.find("s-0")).shown == ()
 
     live.add(claim, encode(progress(claim, 1)))
     live.add(claim, encode(progress(claim, 2)))
     live.add(claim, encode(progress(claim, 1, game=1)))
     live.publish()
-    found = store.live.find("s-0")
-    assert found is not None
-    assert found.shown == ((0, 2), (1, 1))
+    assert present(store.live.find("s-0")).shown == ((0, 2), (1, 1))
     assert store.results.record(finished(claim, [(1, 2, 3)] * 2))
 
 
@@ -135,9 +131,7 @@ def test_the_newest_progress_is_kept_while_the_database_is_away(
     live.add(claim, encode(progress(claim, 2)))
     away.rename(tmp_path)
     live.publish()
-    found = store.live.find("s-0")
-    assert found is not None
-    assert found.shown == ((0, 2), (1, 1))
+    assert present(store.live.find("s-0")).shown == ((0, 2), (1, 1))
 
 
 def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
@@ -146,18 +140,14 @@ def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
     live.add(claim, encode(progress(claim, 1)))
     live.publish()
     store.leases.release("here")
-    again = store.leases.claim("other", "w", START, claim.spec.runtime)
-    assert again is not None
+    again = present(store.leases.claim("other", "w", START, claim.spec.runtime))
     live.add(claim, encode(progress(claim, 2)))
     live.publish()
-    found = store.live.find("s-0")
-    assert found is not None
+    found = present(store.live.find("s-0"))
     assert (found.attempt, found.shown) == (2, ())
     live.add(again, encode(progress(again, 1)))
     live.publish()
-    found = store.live.find("s-0")
-    assert found is not None
-    assert found.shown == ((0, 1),)
+    assert present(store.live.find("s-0")).shown == ((0, 1),)
 
 
 class Reporting(Slow):

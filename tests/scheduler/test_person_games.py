@@ -159,7 +159,7 @@ def test_a_game_is_played_to_its_replay(
     assert game.state is PersonGameState.OVER
     replay = parse(game.replay)
     verify(replay)
-    assert replay.variant == rules
+    assert replay.rules.as_rules == rules
     names = [*bots]
     names.insert(seat, "you")
     assert [each.bot for each in replay.seats] == names

@@ -2,6 +2,8 @@
 
 from html.parser import HTMLParser
 
+from fastapi.testclient import TestClient
+
 from web.http.static import STATIC
 
 SITE_SCRIPTS = {f"{STATIC}/{script}.js" for script in ("theme", "times", "once")}
@@ -45,6 +47,13 @@ class Page(HTMLParser):
         """Add text to the current cell."""
         if self._in_cell:
             self.tables[-1][-1][-1] += data
+
+
+def read(visitor: TestClient, path: str) -> str:
+    """Return a page with its whitespace normalised."""
+    answer = visitor.get(path)
+    assert answer.status_code == 200, answer.text
+    return " ".join(answer.text.split())
 
 
 def check(page: Page, *scripts: str) -> None:

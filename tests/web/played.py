@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount
 from tests.accounts.world import World
 from tests.builders import host_report, puzzled
-from tests.db.builders import START, add_bot, claim_one, claimed, finished, new_challenge
+from tests.db.builders import START, add_bot, bot_of, claim_one, claimed, finished, new_challenge
 from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
 from tests.person_games import add_person_game, analyse_person_game
 from tests.watched import show
@@ -33,10 +32,7 @@ def play(world: World, owner: KnownAccount) -> None:
     store = world.store
     store.activity.record_host(host_report(), ())
     opponent = add_bot(store, "opponent", author="house")
-    version = NewVersion(
-        bot="mine", author=owner.name, house=False, source="sha256:2", created=START, account=owner.id
-    )
-    table = (store.bots.add_version(version), opponent)
+    table = (bot_of(store, "mine", owner, source="sha256:2"), opponent)
     assert store.results.record(finished(claimed(store, table, id_="rated"), [(1, 2)]))
     puzzled(store, "rated-0-0", START.date())
     challenge = new_challenge(CHALLENGE, owner.id, table, matches=1)

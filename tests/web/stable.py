@@ -99,6 +99,12 @@ def play_next(store: Store, *, silent: bool = False) -> None:
     assert store.results.record(finished if silent else _talkative(finished))
 
 
+def play_all(store: Store) -> None:
+    """Play all waiting matches."""
+    while store.activity.totals().matches_waiting:
+        play_next(store)
+
+
 def _talkative(match: FinishedMatch) -> FinishedMatch:
     """Add output and notes of each seat to a match."""
     reports = tuple(

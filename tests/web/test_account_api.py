@@ -1,9 +1,11 @@
 """The account API: the current account, tokens, and errors as problem documents."""
 
+from dataclasses import fields
 from datetime import timedelta
 
 import pytest
 
+from arena.protocol.documents import Token
 from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
 from tests.web.people import logged_in, program, repeated, token
@@ -23,7 +25,7 @@ def test_the_account_of_a_token_is_returned(world: World) -> None:
 
 
 def test_tokens_are_created_listed_and_revoked(world: World) -> None:
-    """Only the response that creates a token contains its secret."""
+    """Only the response that creates a token contains its secret. All others have only a token's own data."""
     ann = world.add("ann")
     maker = program(world, token(world, ann, {Scope.READ, Scope.TOKENS}, days=9))
     made = maker.post("/api/v1/account/tokens", json=WANTED)
@@ -32,6 +34,9 @@ def test_tokens_are_created_listed_and_revoked(world: World) -> None:
     listed = maker.get("/api/v1/account/tokens").json()["tokens"]
     assert [one["name"] for one in listed] == ["ci", "t"]
     assert secret not in str(listed)
+    known = {field.name for field in fields(Token)}
+    own = maker.get("/api/v1/account").json()["token"]
+    assert [one.keys() for one in (*listed, own, made.json())] == [known, known, known, known | {"secret"}]
     assert program(world, secret).get("/api/v1/account").status_code == 200
     assert maker.delete(f"/api/v1/account/tokens/{made.json()['id']}").status_code == 204
     assert program(world, secret).get("/api/v1/account").status_code == 401
@@ -84,9 +89,10 @@ def test_a_token_can_revoke_only_itself(world: World) -> None:
     assert program(world, secrets[1]).get("/api/v1/account").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
+def test_an_invalid_token_is_a_problem(world: World, subtests: pytest.Subtests) -> None:
+    """The response is 422, and says what is wrong and what to do."""
+    maker = program(world, token(world, world.add("ann"), {Scope.TOKENS}))
+    invalid: tuple[object, ...] = (
         {},
         [],
         WANTED | {"scopes": []},
@@ -97,39 +103,36 @@ def test_a_token_can_revoke_only_itself(world: World) -> None:
         WANTED | {"name": "\N{RIGHT-TO-LEFT OVERRIDE}"},
         WANTED | {"name": "x" * 61},
         WANTED | {"more": 1},
-    ],
-)
-def test_an_invalid_token_is_a_problem(world: World, wanted: object) -> None:
-    """The response is 422, and says what is wrong and what to do."""
-    ann = world.add("ann")
-    answer = program(world, token(world, ann, {Scope.TOKENS})).post("/api/v1/account/tokens", json=wanted)
-    assert answer.status_code == 422
-    assert answer.headers["content-type"] == "application/problem+json"
-    problem = answer.json()
-    assert (problem["type"], problem["status"]) == ("about:blank", 422)
-    assert problem["title"]
-    assert problem["detail"]
-    assert problem["hint"]
+    )
+    for wanted in invalid:
+        with subtests.test(wanted=wanted):
+            answer = maker.post("/api/v1/account/tokens", json=wanted)
+            assert answer.status_code == 422
+            assert answer.headers["content-type"] == "application/problem+json"
+            problem = answer.json()
+            assert (problem["type"], problem["status"]) == ("about:blank", 422)
+            assert problem["title"]
+            assert problem["detail"]
+            assert problem["hint"]
 
 
-@pytest.mark.parametrize(
-    "header", ["Bearer kaiten_made-up", "Bearer", "Basic YTpi", "", "Bearer " + "x" * 9000]
-)
-def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, header: str) -> None:
+def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, subtests: pytest.Subtests) -> None:
     """If a request has a token, only the token counts.
 
     The session's cookie is ignored, so the request may come from another site.
     """
     world.add("ann")
     visitor = logged_in(world, "ann")
-    answer = visitor.get("/api/v1/account", headers={"Authorization": header})
-    assert answer.status_code == 401
-    assert answer.headers["www-authenticate"].startswith("Bearer")
-    assert "token" in answer.json()["hint"]
-    cross = {"Authorization": header, "Sec-Fetch-Site": "cross-site"}
-    answer = visitor.post("/account/delete", data={"password": PASSWORD}, headers=cross)
-    assert answer.headers["location"] == "/login"
-    assert visitor.get("/account").status_code == 200
+    for header in ("Bearer kaiten_made-up", "Bearer", "Basic YTpi", "", "Bearer " + "x" * 9000):
+        with subtests.test(header[:30]):
+            answer = visitor.get("/api/v1/account", headers={"Authorization": header})
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+            assert "token" in answer.json()["hint"]
+            cross = {"Authorization": header, "Sec-Fetch-Site": "cross-site"}
+            answer = visitor.post("/account/delete", data={"password": PASSWORD}, headers=cross)
+            assert answer.headers["location"] == "/login"
+            assert visitor.get("/account").status_code == 200
 
 
 def test_a_missing_scope_and_an_expired_token_differ(world: World) -> None:

@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
 from arena.rules import Rules
@@ -14,7 +13,7 @@ from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
 from tests.db.builders import START
 from tests.db.test_cost import statements
-from tests.web.html import Page
+from tests.web.html import Page, read
 from tests.web.people import browser, logged_in
 from tests.web.stable import bench, disqualify, fill_stable
 from tests.web.submitted import CRASH, play, send
@@ -31,16 +30,9 @@ def active(world: World, owner: KnownAccount, id_: str, bot: str) -> None:
     assert world.store.submissions.activate(id_, START) == 1
 
 
-def read(visitor: TestClient, path: str = "/mine") -> str:
-    """Return a page with its whitespace normalised."""
-    answer = visitor.get(path)
-    assert answer.status_code == 200
-    return " ".join(answer.text.split())
-
-
 def test_a_user_without_bots_sees_how_to_begin(world: World, ann: KnownAccount) -> None:
     """The page links to the editor and the upload. Visitors without a session are redirected to log in."""
-    text = read(logged_in(world, ann.name))
+    text = read(logged_in(world, ann.name), "/mine")
     assert "No bots yet" in text
     assert {"/start", "/submit"} <= set(Page(text).links)
     assert "/submissions" not in Page(text).links
@@ -51,7 +43,7 @@ def test_a_user_without_bots_sees_how_to_begin(world: World, ann: KnownAccount) 
 def test_a_bot_without_games_has_no_figures(world: World, ann: KnownAccount) -> None:
     """The page says that there are no rated games yet, but still shows the last submission."""
     active(world, ann, "a1", "fresh")
-    text = read(logged_in(world, ann.name))
+    text = read(logged_in(world, ann.name), "/mine")
     assert "No rated games yet." in text
     assert re.findall(r"<dt>(.*?)</dt>", text) == ["Last submission"]
     assert "/submissions" in Page(text).links
@@ -71,7 +63,7 @@ def test_each_own_bot_is_listed_with_its_state(world: World, ann: KnownAccount) 
     send(store, ann, "a4", "plays")
     store.submissions.reject("a4", CRASH, START)
     send(store, ann, "a5", "coming")
-    text = read(logged_in(world, ann.name))
+    text = read(logged_in(world, ann.name), "/mine")
     articles = re.findall(r"<article.*?</article>", text)
     assert [re.findall(r'href="/bots/(\w+)"', each) for each in articles] == [
         ["plays"],
@@ -95,9 +87,9 @@ def test_a_benched_bot_plays_again_with_one_click(world: World, ann: KnownAccoun
     bench(world.store, "sits", WHY)
     visitor = logged_in(world, ann.name)
     assert ">1 benched<" in read(visitor, "/status")
-    (action,) = re.findall(r'action="(/bots/[^"]+)"', read(visitor))
+    (action,) = re.findall(r'action="(/bots/[^"]+)"', read(visitor, "/mine"))
     assert visitor.post(action, data={"state": "active"}).status_code == 303
-    assert "benched" not in read(visitor)
+    assert "benched" not in read(visitor, "/mine")
     assert "benched" not in read(visitor, "/status")
 
 
@@ -105,7 +97,7 @@ def test_an_owner_can_not_change_a_disqualified_bot(world: World, ann: KnownAcco
     """The page has no button to reactivate the bot, and no link to submit a version."""
     active(world, ann, "a1", "gone")
     disqualify(world.store, "gone", "it cheated")
-    text = read(logged_in(world, ann.name))
+    text = read(logged_in(world, ann.name), "/mine")
     assert "Disqualified: it cheated." in text
     assert "/submit?bot=gone" not in Page(text).links
     assert "<form" not in text
@@ -164,15 +156,18 @@ def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:
     assert (line[0], line[2]) == ("3", f"{fixed(row['score'])}{rating}")
 
 
-@pytest.mark.parametrize("author", ["a/b", "x y", "<i>", "50%", "Ümlaut"])
-def test_an_author_may_have_any_name(world: World, author: str) -> None:
+def test_an_author_may_have_any_name(world: World, subtests: pytest.Subtests) -> None:
     """Operators may add bots by any author. The link on the bot's page leads to the author's page."""
-    add_bots(world.store, [("odd", author)])
+    authors = {f"odd-{number}": name for number, name in enumerate(("a/b", "x y", "<i>", "50%", "Ümlaut"))}
+    add_bots(world.store, list(authors.items()))
     client = browser(world)
-    (link,) = [link for link in Page(client.get("/bots/odd").text).links if link.startswith("/authors/")]
-    answer = client.get(link)
-    assert answer.status_code == 200
-    assert "/bots/odd" in Page(answer.text).links
+    for bot, author in authors.items():
+        with subtests.test(author):
+            links = Page(client.get(f"/bots/{bot}").text).links
+            (link,) = [link for link in links if link.startswith("/authors/")]
+            answer = client.get(link)
+            assert answer.status_code == 200
+            assert f"/bots/{bot}" in Page(answer.text).links
 
 
 def test_many_bots_come_in_pages(world: World) -> None:

@@ -93,7 +93,7 @@ def test_labels_of_versions_do_not_overlap() -> None:
     assert draw([version(1, 0)]) is None
 
 
-@pytest.mark.parametrize("players", [None, 2, 3, 4, 5])
+@pytest.mark.parametrize("players", [None, 3, 5])
 def test_the_curve_is_also_a_table(world: World, visitor: TestClient, players: int | None) -> None:
     """The table begins and ends with the curve's ratings. A list without games says that it has none."""
     query = f"?curve={players}" if players else ""
@@ -119,7 +119,7 @@ def test_the_curve_is_also_a_table(world: World, visitor: TestClient, players: i
     assert [attributes.get("class") for tag, attributes in page.tags].count("mean") >= len(played)
 
 
-@pytest.mark.parametrize("players", [None, 2, 4])
+@pytest.mark.parametrize("players", [None, 2])
 def test_opponents_are_shown_with_expected_shares(
     world: World, visitor: TestClient, players: int | None
 ) -> None:
@@ -197,14 +197,12 @@ def test_empty_form_fields_filter_nothing(visitor: TestClient) -> None:
     assert f"{MINE}#games" in page.links
 
 
-@pytest.mark.parametrize(
-    "query", ["min=999", "opponent=nobody-there", "players=5&fault=yes", "version=3&place=5"]
-)
-def test_a_search_without_results_says_so(visitor: TestClient, query: str) -> None:
+def test_a_search_without_results_says_so(visitor: TestClient) -> None:
     """The page links back to all games."""
-    answer = visitor.get(f"{MINE}?{query}")
-    assert "No games match" in answer.text
-    assert f"{MINE}#games" in Page(answer.text).links
+    for query in ("min=999", "opponent=nobody-there", "players=5&fault=yes", "version=3&place=5"):
+        answer = visitor.get(f"{MINE}?{query}")
+        assert "No games match" in answer.text, query
+        assert f"{MINE}#games" in Page(answer.text).links, query
 
 
 def test_cards_are_compared_with_all_bots(visitor: TestClient) -> None:

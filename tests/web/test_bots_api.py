@@ -14,7 +14,7 @@ from tests.builders import START, add_bots
 from tests.db.builders import present
 from tests.web.people import browser, logged_in, owner, program, token
 from tests.web.stable import Stable, bench, disqualify
-from tests.web.test_api import pages
+from tests.web.test_api import pages, when
 
 MINE = "/api/v1/bots/mine"
 
@@ -39,7 +39,7 @@ def test_bots_are_public(world: World, stable: Stable) -> None:
             "house": False,
             "state": "active",
             "reason": None,
-            "since": (START + timedelta(days=3)).isoformat().replace("+00:00", "Z"),
+            "since": when(START + timedelta(days=3)),
             "version": 3,
             "newest": 3,
             "open_to_people": False,
@@ -50,7 +50,7 @@ def test_bots_are_public(world: World, stable: Stable) -> None:
             "house": False,
             "state": "benched",
             "reason": "it was gone 5 times",
-            "since": START.isoformat().replace("+00:00", "Z"),
+            "since": when(START),
             "version": 1,
             "newest": 1,
             "open_to_people": False,
@@ -161,9 +161,11 @@ def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
     assert (told["state"], told["reason"]) == ("active", None)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_an_invalid_change_is_refused(world: World, stable: Stable, subtests: pytest.Subtests) -> None:
+    """The bot remains unchanged, and the problem says what to do."""
+    before = bot(world)
+    client = owner(world, stable.ann)
+    changes: tuple[object, ...] = (
         {},
         {"version": None, "state": None},
         {"version": 1, "state": "active"},
@@ -176,15 +178,13 @@ def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
         {"state": "benched"},
         {"version": 1, "name": "yours"},
         [1],
-    ],
-)
-def test_an_invalid_change_is_refused(world: World, stable: Stable, change: object) -> None:
-    """The bot remains unchanged, and the problem says what to do."""
-    before = bot(world)
-    answer = owner(world, stable.ann).patch(MINE, json=change)
-    assert answer.status_code == 422, answer.text
-    assert answer.json()["hint"]
-    assert bot(world) == before
+    )
+    for change in changes:
+        with subtests.test(change=change):
+            answer = client.patch(MINE, json=change)
+            assert answer.status_code == 422, answer.text
+            assert answer.json()["hint"]
+            assert bot(world) == before
 
 
 def gone(world: World) -> None:
@@ -205,9 +205,7 @@ def banned(world: World) -> None:
         (None, "nobody", {"version": 1}, 404, "there is no bot called nobody"),
         (gone, "mine", {"version": 1}, 409, "the image of mine@1 was removed"),
         (gone, "mine", {"state": "active"}, 409, "the image of mine@3 was removed"),
-        (banned, "mine", {"version": 1}, 409, "it cheated"),
         (banned, "mine", {"state": "active"}, 409, "it cheated"),
-        (banned, "mine", {"state": "retired"}, 409, "it cheated"),
         (None, "mine", {"version": 9}, 422, "no version 9: its versions are 1 to 3"),
     ],
 )

@@ -11,7 +11,7 @@ from tests.builders import START
 from tests.db.builders import present
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
-from tests.web.stable import Stable, disqualify, play_next
+from tests.web.stable import Stable, disqualify, play_all, play_next
 from web import challenges
 from web.http.rendering import fixed
 from web.http.static import STATIC
@@ -31,12 +31,6 @@ def path(world: World, stable: Stable) -> str:
 def known(world: World, path: str) -> ChallengeSummary:
     """Return a challenge's results."""
     return challenge_summary(present(world.store.challenges.find(path.rpartition("/")[2])))
-
-
-def play_all(world: World) -> None:
-    """Play the three matches of a challenge with three entrants."""
-    for _ in range(3):
-        play_next(world.store)
 
 
 def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str) -> None:
@@ -88,7 +82,7 @@ def test_a_failed_challenge_says_so(world: World, path: str) -> None:
 
 def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path: str) -> None:
     """The page has the output of the challenger's bots. Only operators see that of the opponent."""
-    play_all(world)
+    play_all(world.store)
     ann, operator = logged_in(world, "ann"), logged_in(world, "oper")
     for line in known(world, path).games:
         address = f"{path}/games/{line.game}"
@@ -111,8 +105,7 @@ def test_a_game_is_found_only_in_its_own_challenge(world: World, path: str) -> N
     """The game is in no other challenge, and not among the rated games. Rated games are in no challenge."""
     visitor = logged_in(world, "ann")
     other = visitor.post("/bots/mine/challenges", data={"opponent": "greedy"}).headers["location"]
-    for _ in range(5):
-        play_next(world.store)
+    play_all(world.store)
     (game, *_) = known(world, other).games
     assert visitor.get(f"{other}/games/{game.game}").status_code == 200
     for wrong in (game.game, "logged-0-0", "nothing"):
@@ -130,8 +123,7 @@ def test_the_list_has_own_challenges_newest_first(
         world.now = START.replace(year=2027, month=1 + number)
         answer = logged_in(world, "ann").post("/bots/mine/challenges", data={"opponent": "greedy"})
         assert answer.status_code == 303
-        for _ in range(2):  # the number of open challenges is limited
-            play_next(world.store)
+        play_all(world.store)  # the number of open challenges is limited
     visitor = logged_in(world, "ann")
     first = Page(visitor.get("/challenges").text)
     older = next(link for link in first.links if link.startswith("/challenges?before="))

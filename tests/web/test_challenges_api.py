@@ -10,16 +10,10 @@ from arena.play.replay.verify import verify
 from tests.accounts.world import World
 from tests.builders import START, host_report
 from tests.web.people import logged_in, owner
-from tests.web.stable import Stable, add_version, disqualify, play_next
-from tests.web.test_api import pages
+from tests.web.stable import Stable, add_version, disqualify, play_all
+from tests.web.test_api import pages, when
 
 MINE = "/api/v1/bots/mine/challenges"
-
-
-def play_all(world: World) -> None:
-    """Play all waiting matches."""
-    while world.store.activity.totals().matches_waiting:
-        play_next(world.store)
 
 
 def test_a_challenge_is_requested_and_played(world: World, stable: Stable) -> None:
@@ -39,7 +33,7 @@ def test_a_challenge_is_requested_and_played(world: World, stable: Stable) -> No
         "id": made["id"],
         "bot": "mine",
         "version": 2,
-        "created": world.now.isoformat().replace("+00:00", "Z"),
+        "created": when(world.now),
         "deals": 2,
         "state": "waiting",
         "entrants": [
@@ -50,7 +44,7 @@ def test_a_challenge_is_requested_and_played(world: World, stable: Stable) -> No
         "games": [],
     }
     assert client.get(answer.headers["Location"]).json() == made
-    play_all(world)
+    play_all(world.store)
     done = client.get(answer.headers["Location"]).json()
     assert (done["state"], len(done["games"])) == ("done", 6)
     assert [each["games"] for each in done["entrants"]] == [6, 6, 6]
@@ -78,7 +72,7 @@ def test_owners_list_their_own_challenges(world: World, stable: Stable) -> None:
     """Challenges are listed in pages, newest first. Other users and operators see only their own."""
     client = owner(world, stable.ann)
     ids = [client.post(MINE, json={"opponents": ["greedy"]}).json()["id"] for _ in range(3)]
-    play_all(world)
+    play_all(world.store)
     whole, first, second = (
         *pages(client, "/api/v1/challenges", "challenges"),
         *pages(client, "/api/v1/challenges?limit=2", "challenges"),
@@ -97,48 +91,52 @@ def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> 
     """
     client = owner(world, stable.ann)
     one, two = (client.post(MINE, json={"opponents": ["other"]}).headers["Location"] for _ in range(2))
-    play_all(world)
+    play_all(world.store)
     (game, *_) = client.get(one).json()["games"]
     assert client.get(f"{one}/games/{game['game']}/replay").status_code == 200
     assert client.get(f"{two}/games/{game['game']}/replay").status_code == 404
     assert client.get("/api/v1/challenges/abad1dea").json() == owner(world, stable.ben).get(one).json()
 
 
-@pytest.mark.parametrize(
-    ("wanted", "words"),
-    [
-        ({}, "opponents: field required"),
-        ({"opponents": []}, "opponents"),
-        ({"opponents": ["greedy"] * 5}, "opponents"),
-        ({"opponents": ["greedy", "greedy"]}, "give each version once"),
-        ({"opponents": ["mine"]}, "give each version once"),
-        ({"opponents": ["nobody"]}, "there is no bot called nobody"),
-        ({"opponents": ["greedy@7"]}, "greedy@7 can't play"),
-        ({"opponents": ["greedy@first"]}, "give a version number after @, such as greedy@1"),
-        ({"opponents": ["\N{SNOWMAN}@"]}, "there is no bot called \N{SNOWMAN}"),
-        ({"opponents": ["gr\0edy"]}, "pattern"),
-        ({"opponents": ["gr\ud800edy"]}, "unicode"),
-        ({"opponents": ["greedy", 7]}, "opponents.1: input should be a valid string"),
-        (["greedy"], "body: input should be a valid dictionary"),
-        ({"opponents": ["retired"]}, "retired is retired"),
-        ({"opponents": ["greedy"], "version": 9}, "mine@9 can't play"),
-        ({"opponents": ["greedy"], "version": 0}, "version"),
-        ({"opponents": ["greedy"], "deals": 0}, "deals"),
-        ({"opponents": ["greedy"], "deals": 7}, "deals"),
-        ({"opponents": ["greedy"], "rated": True}, "rated"),
-    ],
+INVALID: tuple[tuple[object, str], ...] = (
+    ({}, "opponents: field required"),
+    ({"opponents": []}, "opponents"),
+    ({"opponents": ["greedy"] * 5}, "opponents"),
+    ({"opponents": ["greedy", "greedy"]}, "give each version once"),
+    ({"opponents": ["mine"]}, "give each version once"),
+    ({"opponents": ["nobody"]}, "there is no bot called nobody"),
+    ({"opponents": ["greedy@7"]}, "greedy@7 can't play"),
+    ({"opponents": ["greedy@first"]}, "give a version number after @, such as greedy@1"),
+    ({"opponents": ["\N{SNOWMAN}@"]}, "there is no bot called \N{SNOWMAN}"),
+    ({"opponents": ["gr\0edy"]}, "pattern"),
+    ({"opponents": ["gr\ud800edy"]}, "unicode"),
+    ({"opponents": ["greedy", 7]}, "opponents.1: input should be a valid string"),
+    (["greedy"], "body: input should be a valid dictionary"),
+    ({"opponents": ["retired"]}, "retired is retired"),
+    ({"opponents": ["greedy"], "version": 9}, "mine@9 can't play"),
+    ({"opponents": ["greedy"], "version": 0}, "version"),
+    ({"opponents": ["greedy"], "deals": 0}, "deals"),
+    ({"opponents": ["greedy"], "deals": 7}, "deals"),
+    ({"opponents": ["greedy"], "rated": True}, "rated"),
 )
-def test_an_invalid_challenge_is_refused(world: World, stable: Stable, wanted: object, words: str) -> None:
+"""Challenges that are refused, and words of the reason."""
+
+
+def test_an_invalid_challenge_is_refused(world: World, stable: Stable, subtests: pytest.Subtests) -> None:
     """The response is 422, and nothing is stored."""
     add_version(world.store, stable.ben, "retired", 1)
     world.store.bot_states.retire("retired", START)
     client = owner(world, stable.ann)
-    # The test client's JSON encoder rejects lone surrogates.
-    answer = client.post(MINE, content=json.dumps(wanted), headers={"Content-Type": "application/json"})
-    assert answer.status_code == 422, answer.text
-    assert words in answer.json()["detail"]
-    assert answer.json()["hint"]
-    assert world.store.challenges.newest(stable.ann.id) == ()
+    for wanted, words in INVALID:
+        with subtests.test(wanted=wanted):
+            # The test client's JSON encoder rejects lone surrogates.
+            answer = client.post(
+                MINE, content=json.dumps(wanted), headers={"Content-Type": "application/json"}
+            )
+            assert answer.status_code == 422, answer.text
+            assert words in answer.json()["detail"]
+            assert answer.json()["hint"]
+            assert world.store.challenges.newest(stable.ann.id) == ()
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,10 @@ def test_login_returns_to_the_requested_page(world: World, form: str) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/submissions?before=7")
 
 
-@pytest.mark.parametrize(
-    ("referer", "onward"),
-    [
+def test_the_login_link_returns_to_the_page_it_was_on(world: World) -> None:
+    """The Referer header names the page. Pages of other sites, and the login page itself, are ignored."""
+    visitor = browser(world)
+    for referer, onward in (
         (f"{HTTPS}/games/g/2/3?step=reveal&view=seat:1", "/games/g/2/3?step=reveal&view=seat:1"),
         (f"{HTTPS}/login?next=/mine", None),
         (f"{HTTPS}//evil.example/", None),
@@ -73,11 +74,8 @@ def test_login_returns_to_the_requested_page(world: World, form: str) -> None:
         ("https://arena.example@evil.example/games", None),
         ("http://[", None),
         ("", None),
-    ],
-)
-def test_the_login_link_returns_to_the_page_it_was_on(world: World, referer: str, onward: str | None) -> None:
-    """The Referer header names the page. Pages of other sites, and the login page itself, are ignored."""
-    assert hidden(browser(world).get("/login", headers={"Referer": referer}).text) == onward
+    ):
+        assert hidden(visitor.get("/login", headers={"Referer": referer}).text) == onward, referer
 
 
 ELSEWHERE = (
@@ -118,34 +116,33 @@ def test_login_never_redirects_to_another_site(world: World) -> None:
         assert (answer.status_code, answer.headers["location"]) == (303, "/account"), wanted
 
 
-@pytest.mark.parametrize("wanted", ["/%2F%2Fevil.example", "/%5Cevil.example", "/games?next=//evil.example"])
-def test_encoded_slashes_in_a_path_stay_encoded(world: World, wanted: str) -> None:
+def test_encoded_slashes_in_a_path_stay_encoded(world: World) -> None:
     """Browsers resolve such a path to an address on this site."""
     world.add("ann")
-    location = browser(world).post("/login", data=FORM | {"next": wanted}).headers["location"]
-    assert location == wanted
-    assert urlsplit(urljoin(f"{HTTPS}/login", location)).netloc == "arena.example"
+    for wanted in ("/%2F%2Fevil.example", "/%5Cevil.example", "/games?next=//evil.example"):
+        location = browser(world).post("/login", data=FORM | {"next": wanted}).headers["location"]
+        assert location == wanted
+        assert urlsplit(urljoin(f"{HTTPS}/login", location)).netloc == "arena.example"
 
 
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [
+def test_a_form_that_is_refused_says_why(world: World, subtests: pytest.Subtests) -> None:
+    """The reason is next to the fields. The password isn't repeated, and no account is created."""
+    world.add("ben")
+    refused: tuple[tuple[dict[str, str], str], ...] = (
         ({"name": "ann", "password": "short"}, "at least 8 characters"),
         ({"name": "<b>", "password": PASSWORD}, "can&#39;t be the name of a user"),
         ({"name": "Ben", "password": PASSWORD}, "The name Ben is taken"),
         ({"name": "house", "password": PASSWORD}, "reserved for the arena"),
         ({}, "can&#39;t be the name"),
-    ],
-)
-def test_a_form_that_is_refused_says_why(world: World, fields: dict[str, str], why: str) -> None:
-    """The reason is next to the fields. The password isn't repeated, and no account is created."""
-    world.add("ben")
-    answer = browser(world).post("/register", data=fields)
-    assert answer.status_code == 422
-    assert why in answer.text
-    assert PASSWORD not in answer.text
-    assert "set-cookie" not in answer.headers
-    assert len(world.accounts.operators.users()) == 1
+    )
+    for fields, why in refused:
+        with subtests.test(fields=fields):
+            answer = browser(world).post("/register", data=fields)
+            assert answer.status_code == 422
+            assert why in answer.text
+            assert PASSWORD not in answer.text
+            assert "set-cookie" not in answer.headers
+            assert len(world.store.people.accounts()) == 1
 
 
 def test_a_wrong_password_and_an_unknown_name_look_alike(world: World) -> None:
@@ -183,13 +180,13 @@ def test_a_cookie_of_plain_http_is_ignored_over_https(world: World) -> None:
     assert visitor.get("/account").status_code == 303
 
 
-@pytest.mark.parametrize("path", ["/login", "/register", "/account"])
-def test_plain_http_has_a_warning(world: World, path: str) -> None:
+def test_plain_http_has_a_warning(world: World) -> None:
     """The login, registration and account pages show the warning. Over HTTPS, there is none."""
     world.add("ann")
     for url, said in ((HTTP, True), (HTTPS, False)):
-        text = logged_in(world, "ann", url=url).get(path).text
-        assert ("This connection is not encrypted." in text) == said
+        visitor = logged_in(world, "ann", url=url)
+        for path in ("/login", "/register", "/account"):
+            assert ("This connection is not encrypted." in visitor.get(path).text) == said, path
 
 
 def test_a_local_browser_gets_no_warning(world: World) -> None:
@@ -214,9 +211,10 @@ def test_a_login_replaces_a_planted_session(world: World) -> None:
         assert found.account.name == "ann"
 
 
-@pytest.mark.parametrize(
-    ("headers", "allowed"),
-    [
+def test_only_pages_of_this_site_can_change_anything(world: World, subtests: pytest.Subtests) -> None:
+    """The browser's headers say where a request comes from. A request without them is refused."""
+    world.add("ann")
+    sent: tuple[tuple[dict[str, str], bool], ...] = (
         ({"Sec-Fetch-Site": "same-origin"}, True),
         ({"Sec-Fetch-Site": "cross-site", "Origin": HTTPS}, False),
         ({"Sec-Fetch-Site": "same-site"}, False),
@@ -229,23 +227,16 @@ def test_a_login_replaces_a_planted_session(world: World) -> None:
         ({"Origin": "https://["}, False),
         ({"Origin": ""}, False),
         ({}, False),
-    ],
-)
-def test_only_pages_of_this_site_can_change_anything(
-    world: World,
-    headers: dict[str, str],
-    allowed: bool,  # noqa: FBT001 - a column of the table
-) -> None:
-    """The browser's headers say where a request comes from. A request without them is refused."""
-    world.add("ann")
-    visitor = logged_in(world, "ann")
-    visitor.headers.pop("Origin")
-    visitor.headers.pop("Sec-Fetch-Site")
-    answer = visitor.post("/logout", headers=headers)
-    assert answer.status_code == (303 if allowed else 403)
-    assert visitor.get("/account").status_code == (303 if allowed else 200)
-    if not allowed:
-        assert "not sent from a page on this site" in answer.text
+    )
+    for headers, allowed in sent:
+        with subtests.test(headers=headers):
+            visitor = logged_in(world, "ann")
+            visitor.headers.pop("Origin")
+            visitor.headers.pop("Sec-Fetch-Site")
+            answer = visitor.post("/logout", headers=headers)
+            assert answer.status_code == (303 if allowed else 403)
+            assert visitor.get("/account").status_code == (303 if allowed else 200)
+            assert allowed or "not sent from a page on this site" in answer.text
 
 
 def test_attempts_per_name_and_address_are_limited(world: World) -> None:
@@ -303,7 +294,7 @@ def test_several_processes_of_a_site_count_together(world: World) -> None:
         for app in 4 * processes
     ]
     assert statuses == [403] * 10 + [429] * 2
-    lines = [entry.what for entry in world.accounts.operators.audit(99)]
+    lines = [entry.what for entry in world.store.people.audit(99)]
     assert (lines.count("log-in-failed"), lines.count("log-in-locked")) == (10, 1)
 
 
@@ -351,24 +342,25 @@ def test_a_trailing_slash_does_not_redirect_to_another_host(world: World) -> Non
         assert (answer.status_code, "location" in answer.headers) == (404, False), path
 
 
-@pytest.mark.parametrize("path", ["/login", "/register", "/account"])
-def test_account_pages_are_well_formed(world: World, path: str) -> None:
+def test_account_pages_are_well_formed(world: World, subtests: pytest.Subtests) -> None:
     """Every field has a label, there is no inline code, and caches don't store the page."""
     world.add("ann", Role.OPERATOR)
     visitor = logged_in(world, "ann")
-    answer = visitor.get(path)
-    page = Page(answer.text)
-    labels = {attributes["for"] for tag, attributes in page.tags if tag == "label"}
-    fields = [
-        attributes
-        for tag, attributes in page.tags
-        if tag in {"input", "select"} and "hidden" not in attributes
-    ]
-    assert fields
-    assert {field["id"] for field in fields} == labels
-    check(page)
-    assert {attributes["method"] for tag, attributes in page.tags if tag == "form"} == {"post"}
-    assert answer.headers["cache-control"] == "no-store"
+    for path in ("/login", "/register", "/account"):
+        with subtests.test(path):
+            answer = visitor.get(path)
+            page = Page(answer.text)
+            labels = {attributes["for"] for tag, attributes in page.tags if tag == "label"}
+            fields = [
+                attributes
+                for tag, attributes in page.tags
+                if tag in {"input", "select"} and "hidden" not in attributes
+            ]
+            assert fields
+            assert {field["id"] for field in fields} == labels
+            check(page)
+            assert {attributes["method"] for tag, attributes in page.tags if tag == "form"} == {"post"}
+            assert answer.headers["cache-control"] == "no-store"
 
 
 def test_pages_of_a_session_are_not_cached(world: World) -> None:

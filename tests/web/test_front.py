@@ -4,7 +4,6 @@ import re
 from datetime import datetime, timedelta
 
 import pytest
-from fastapi.testclient import TestClient
 
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
@@ -13,15 +12,8 @@ from tests.accounts.world import START, World
 from tests.builders import add_bots, play_matches
 from tests.db.builders import claimed, finished, new_match, present
 from tests.watched import show
-from tests.web.html import Page
+from tests.web.html import Page, read
 from tests.web.people import browser
-
-
-def text_of(visitor: TestClient) -> str:
-    """Return the front page with its whitespace normalised."""
-    answer = visitor.get("/")
-    assert answer.status_code == 200
-    return " ".join(answer.text.split())
 
 
 def queue(store: Store, versions: list[int], matches: int) -> None:
@@ -36,7 +28,7 @@ def test_the_arena_introduces_itself(world: World) -> None:
     The operator's figures are only on the status page.
     """
     stranger = browser(world)
-    front = text_of(stranger)
+    front = read(stranger, "/")
     assert "Where bots play Sushi&nbsp;Go!" in front
     assert '<a class="button" href="/start">Write a bot</a>' in front
     assert '<a class="button second" href="/play">Play against the bots</a>' in front
@@ -46,9 +38,9 @@ def test_the_arena_introduces_itself(world: World) -> None:
 
 def test_an_empty_arena_shows_no_empty_parts(world: World) -> None:
     """The page has no game, table, section or figure. Bots that haven't played are only counted."""
-    empty = text_of(browser(world))
+    empty = read(browser(world), "/")
     add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
-    new = text_of(browser(world))
+    new = read(browser(world), "/")
     for text in (empty, new):
         page = Page(text)
         assert [tag for tag, _ in page.tags if tag in {"h1", "h2", "h3", "table", "figure"}] == ["h1"]
@@ -61,7 +53,7 @@ def test_only_sections_with_content_have_a_heading(world: World) -> None:
     """Without an upset, only games with many points are shown."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben"), ("cyd-s", "cyd")])
     play_matches(world.store, [versions[:2]], Rules(players=2), name="two")
-    text = text_of(browser(world))
+    text = read(browser(world), "/")
     assert ("Most points" in text, "Against the odds" in text) == (True, False)
     assert len(Page(text).tables[0][1:]) == 2
     assert "cyd-s" not in text
@@ -69,7 +61,7 @@ def test_only_sections_with_content_have_a_heading(world: World) -> None:
 
 
 def test_running_matches_are_shown(world: World) -> None:
-    """Each match has its seats in order. The button leads to the first match with a visible round."""
+    """Each match has a link and its seats in order. The button leads to the first with a visible round."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
     queue(world.store, versions, 3)
     claims = [world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
@@ -78,6 +70,7 @@ def test_running_matches_are_shown(world: World) -> None:
     etag = browser(world).get("/").headers["etag"]
     show(world.store, claims[1], 1)
     page = browser(world).get("/", headers={"If-None-Match": etag}).text
+    assert {"/live/queued-0", "/live/queued-1"} <= set(Page(page).links)
     text = " ".join(page.split())
     assert text.count("<b>3 players</b>, 2 deals") == 2
     assert text.count('<a class="button" href="/live/queued-1">Watch a game</a>') == 1
@@ -92,7 +85,7 @@ def test_further_matches_are_counted(world: World) -> None:
     queue(world.store, versions, 11)
     for _ in range(11):
         world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    text = text_of(browser(world))
+    text = read(browser(world), "/")
     assert text.count("<b>2 players</b>, 2 deals") == 8
     assert "and 3 more" in text
 
@@ -102,10 +95,10 @@ def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
     play_matches(world.store, [versions], Rules(players=2), name="two")
     world.now = START + timedelta(minutes=30)
-    assert "<b>2</b> games in the last hour <" not in text_of(browser(world))
-    assert "<b>2</b> games in the last hour</span>" in text_of(browser(world))
+    assert "<b>2</b> games in the last hour <" not in read(browser(world), "/")
+    assert "<b>2</b> games in the last hour</span>" in read(browser(world), "/")
     world.now = START + timedelta(hours=20)
-    text = text_of(browser(world))
+    text = read(browser(world), "/")
     assert "in the last hour" not in text
     assert "<b>2</b> games in 24 hours</span>" in text
 
@@ -158,7 +151,10 @@ def test_the_most_surprising_or_closest_game_of_the_day_plays(world: World) -> N
 
 
 def test_an_upset_of_the_day_plays_even_if_the_day_before_had_better_ones(world: World) -> None:
-    """The lists have only the best five of both days, but the game that plays needn't be one of them."""
+    """The lists have only the best five of both days, but the game that plays needn't be one of them.
+
+    The list of games has all upsets, the unlikeliest first.
+    """
     versions = add_bots(world.store, [(f"bot-{number}", "ann") for number in range(12)])
     pairs = list(zip(versions[::2], versions[1::2], strict=True))
     for number, pair in enumerate(pairs):
@@ -168,6 +164,10 @@ def test_an_upset_of_the_day_plays_even_if_the_day_before_had_better_ones(world:
         assert world.store.results.record(finished(claim, results, minute=30 * 60 if last else 0))
     now = world.store.games.newest(limit=1)[0].ended + timedelta(hours=1)
     assert caption_of(world, now).startswith("An upset: bot-11@1 finishes ahead of bot-10@1")
+    games = browser(world).get("/games?order=upset").text
+    odds = [int(number) for number in re.findall(r'data-label="Odds">1 in (\d+)<', games)]
+    assert odds == sorted(odds, reverse=True)
+    assert odds[0] > odds[-1]
 
 
 def test_a_game_that_nobody_finished_is_not_the_closest(world: World) -> None:
@@ -198,13 +198,12 @@ def test_the_closest_game_is_described(world: World, places: tuple[int, ...], wo
     assert caption_of(world, now).startswith(f"The closest game of the last 24 hours: {words}")
 
 
-@pytest.mark.parametrize("players", [2, 5])
-def test_a_remarkable_game_plays_itself(world: World, players: int) -> None:
+def test_a_remarkable_game_plays_itself(world: World) -> None:
     """The game plays in the small viewer. There is also a picture, and the button leads to the game."""
-    versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(players)])
-    play_matches(world.store, [versions], Rules(players=players), name="set")
+    versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(5)])
+    play_matches(world.store, [versions], Rules(players=5), name="set")
     visitor = browser(world)
-    text = text_of(visitor)
+    text = read(visitor, "/")
     game = present(re.search(r'<a class="button" href="/games/([^/"]+)/1/1">Watch a game</a>', text))
     frame = f"/embed/{game[1]}/1/1?play=true"
     assert f'src="{frame}"' in text
@@ -227,9 +226,15 @@ def test_the_top_is_that_of_the_leaderboard(world: World) -> None:
     assert top == [row[:6] for row in board[:10]]
 
 
-@pytest.mark.parametrize("path", ["/", "/leaderboard"])
-def test_the_header_marks_the_current_page(world: World, path: str) -> None:
-    """On the front page, the arena's name is marked."""
-    tags = Page(browser(world).get(path).text).tags
-    current = [a["href"] for tag, a in tags if tag == "a" and a.get("aria-current") == "page"]
-    assert path in current
+def test_the_header_marks_the_current_page(world: World) -> None:
+    """On the front page, the arena's name is marked. On a document, the link to all documents is."""
+    visitor = browser(world)
+    for path, marked in (
+        ("/", ("/", "page")),
+        ("/rules", ("/rules", "page")),
+        ("/docs", ("/docs", "page")),
+        ("/docs/submitting", ("/docs", "true")),
+    ):
+        tags = Page(visitor.get(path).text).tags
+        marks = [(a["href"], a["aria-current"]) for tag, a in tags if tag == "a" and "aria-current" in a]
+        assert marked in marks, path

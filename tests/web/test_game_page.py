@@ -7,56 +7,60 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.db.store import Store
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
 from tests.accounts.world import World
-from tests.builders import fill
-from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
-from tests.web.stable import disqualify, fill_stable
+from tests.web.stable import disqualify, fill_games, fill_stable
 
 GAME = "/games/logged-0-0"
 PRIVATE = ("secret of mine", "keeping", "sent &lt;nothing", "Exit code", "stderr", "private", "bots.css")
 """Text that is only in private parts of the page."""
 
 
-def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(empty_store: Store) -> None:
+def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(world: World) -> None:
     """The game keeps its result and its replay. The reason replaces the ratings."""
-    fill(empty_store)
-    client = TestClient(site_of(empty_store))
-    rated = Page(client.get("/games/faulty-0-0").text)
-    disqualify(empty_store, "<b>bold</b>", "it plays for another")
-    answer = client.get("/games/faulty-0-0")
+    world.filled(fill_games)
+    visitor = browser(world)
+    rated = Page(visitor.get("/games/faulty-0-0").text)
+    disqualify(world.store, "<b>bold</b>", "it plays for another")
+    answer = visitor.get("/games/faulty-0-0")
     assert answer.status_code == 200
     assert "<b>Not rated:</b> <bdi>&lt;b&gt;bold&lt;/b&gt;</bdi> was disqualified." in answer.text
     page = Page(answer.text)
     assert page.tables == [rated.tables[0], *rated.tables[3:]]
-    assert "Not rated" not in client.get("/games/dummy-0-0").text
+    assert "Not rated" not in visitor.get("/games/dummy-0-0").text
 
 
-@pytest.mark.parametrize(
-    ("name", "seats"), [(None, ()), ("cyd", ()), ("ben", (0,)), ("ann", (1,)), ("oper", (0, 1, 2))]
+WHO_SEES: tuple[tuple[str | None, tuple[int, ...]], ...] = (
+    (None, ()),
+    ("cyd", ()),
+    ("ben", (0,)),
+    ("ann", (1,)),
+    ("oper", (0, 1, 2)),
 )
-def test_logs_are_for_owners_of_seats_and_operators(
-    world: World, name: str | None, seats: tuple[int, ...]
-) -> None:
+"""Users, and the seats whose logs they see."""
+
+
+def test_logs_are_for_owners_of_seats_and_operators(world: World, subtests: pytest.Subtests) -> None:
     """Owners see only the logs of their own seats. Others don't see that there are logs."""
     world.filled(fill_stable)
     world.add("cyd")
-    visitor = browser(world) if name is None else logged_in(world, name)
-    answer = visitor.get(GAME)
-    assert answer.headers["cache-control"] == ("no-cache" if name is None else "no-store")
-    for seat in range(3):
-        for text in (
-            f"seat {seat}: secret of mine",
-            f"seat {seat}: keeping",
-            f"<dt>Exit code</dt><dd>{seat}",
-        ):
-            assert (text in answer.text) == (seat in seats), text
-    assert (OUT_OF_MEMORY in answer.text) == (1 in seats)
-    assert [text for text in PRIVATE if text in answer.text] == (list(PRIVATE) if seats else [])
+    for name, seats in WHO_SEES:
+        with subtests.test(name or "nobody"):
+            visitor = browser(world) if name is None else logged_in(world, name)
+            answer = visitor.get(GAME)
+            assert answer.headers["cache-control"] == ("no-cache" if name is None else "no-store")
+            for seat in range(3):
+                for text in (
+                    f"seat {seat}: secret of mine",
+                    f"seat {seat}: keeping",
+                    f"<dt>Exit code</dt><dd>{seat}",
+                ):
+                    assert (text in answer.text) == (seat in seats), text
+            assert (OUT_OF_MEMORY in answer.text) == (1 in seats)
+            assert [text for text in PRIVATE if text in answer.text] == (list(PRIVATE) if seats else [])
 
 
 def test_the_public_page_does_not_depend_on_private_logs(tmp_path: Path) -> None:
@@ -106,10 +110,8 @@ def test_notes_are_below_their_turns(world: World) -> None:
     assert len(troubles) == sum(bool(step[1] and step[1].fault) for step in log.record.steps) > 0
 
 
-def test_names_in_the_headers_of_the_replay_link_to_the_bots(world: World) -> None:
+def test_names_in_the_headers_of_the_replay_link_to_the_bots(client: TestClient) -> None:
     """The tables of all rounds and of the end have the links. The dummy has no page."""
-    fill(world.store)
-    client = browser(world)
     for game, names in (("dummy-0-0", ["random", "greedy"]), ("three-0-0", ["random", "greedy"])):
         heads = re.findall(
             r'<th scope="col">\s*<a class="botlink" href="/bots/([\w-]+)"', client.get(f"/games/{game}").text

@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 
 from arena.db import game_search
 from tests.web.html import Page
+from tests.web.test_api import pages
 from web.games import listing
 
 
@@ -19,15 +20,24 @@ def test_the_form_matches_the_filters(client: TestClient) -> None:
     """Empty fields filter nothing, and filled ones keep their values."""
     empty = "bot=&author=&players=&points=&margin=&faults=&since=&until=&order=newest"
     assert listed(client.get(f"/games?{empty}").text) == listed(client.get("/games").text)
-    text = client.get("/games?bot=greedy&players=3&points=1&faults=no&since=2020-01-01&order=highest").text
-    page = Page(text)
-    fields = {attributes.get("name"): attributes for tag, attributes in page.tags if tag == "input"}
-    assert fields["bot"]["value"] == "greedy"
-    assert fields["points"]["value"] == "1"
-    assert fields["since"]["value"] == "2020-01-01"
-    assert '<option value="3" selected>' in text
-    assert '<option value="no" selected>' in text
-    assert '<option value="highest" selected>' in text
+    typed = {
+        "bot": "greedy",
+        "author": "house",
+        "points": "1",
+        "margin": "9",
+        "since": "2020-01-01",
+        "until": "2030-01-01",
+    }
+    chosen = {"players": "3", "faults": "no", "order": "highest"}
+    text = client.get("/games", params=typed | chosen).text
+    fields = {
+        attributes.get("name"): attributes.get("value")
+        for tag, attributes in Page(text).tags
+        if tag == "input"
+    }
+    assert fields == typed
+    for value in chosen.values():
+        assert f'<option value="{value}" selected>' in text
     assert listed(text)
 
 
@@ -76,26 +86,21 @@ def test_older_games_can_be_searched(client: TestClient, monkeypatch: pytest.Mon
     assert said[-1] == "No older"
 
 
-def pages(client: TestClient, address: str | None) -> list[list[int]]:
+def told(client: TestClient, address: str) -> list[list[int]]:
     """Return the numbers of the games on each page of the API, starting at an address."""
-    found = []
-    while address:
-        told = client.get(address).json()
-        found.append([game["number"] for game in told["games"]])
-        address = told["next"]
-    return found
+    return [[game["number"] for game in page] for page in pages(client, address, "games")]
 
 
 def test_the_api_continues_a_search(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search without matches returns an empty page. In other orders, each search is sorted separately."""
-    [whole] = pages(client, "/api/v1/games?players=3")
-    [most] = pages(client, "/api/v1/games?players=3&order=highest")
+    [whole] = told(client, "/api/v1/games?players=3")
+    [most] = told(client, "/api/v1/games?players=3&order=highest")
     monkeypatch.setattr(game_search, "WINDOW", 5)
-    found = pages(client, "/api/v1/games?players=3&limit=2")
+    found = told(client, "/api/v1/games?players=3&limit=2")
     assert found == [[10, 9], [8, 7], [6, 5], []]
     assert [number for page in found for number in page] == whole
     newer, older = [[game for game in most if (game > 7) is newer] for newer in (True, False)]
-    assert pages(client, "/api/v1/games?players=3&order=highest&limit=2") == [
+    assert told(client, "/api/v1/games?players=3&order=highest&limit=2") == [
         newer[:2],
         newer[2:],
         older[:2],
@@ -133,7 +138,7 @@ def test_a_page_past_the_last_says_so(client: TestClient) -> None:
     assert "No more games match." in text
     assert "/games?players=3&order=highest" in page.links
     assert "Next page" not in text
-    assert pages(client, "/api/v1/games?order=highest&after=9999_1") == [[]]
+    assert told(client, "/api/v1/games?order=highest&after=9999_1") == [[]]
     assert "Search older games" not in text
 
 
@@ -155,11 +160,6 @@ def test_a_sorted_page_has_both_more_and_older_games(
     assert links[1] == [(older, ' rel="next"', "Search older games")]
 
 
-def test_an_empty_search_says_what_to_do(client: TestClient) -> None:
-    """The page suggests removing a filter."""
-    assert "remove a filter" in client.get("/games?bot=nobody-there").text
-
-
 def test_pages_and_the_api_agree(client: TestClient) -> None:
     """The same parameters give the same games in the same order."""
     for query in (
@@ -179,10 +179,11 @@ def test_pages_and_the_api_agree(client: TestClient) -> None:
 
 
 def test_an_empty_result_says_so(client: TestClient) -> None:
-    """The page links back to all games."""
-    page = Page(text := client.get("/games?bot=no-such-bot&players=5").text)
-    assert "No games match." in text
-    assert "/games" in page.links
+    """The page suggests removing a filter, and links back to all games."""
+    for query in ("bot=no-such-bot", "bot=no-such-bot&players=5"):
+        text = client.get(f"/games?{query}").text
+        assert "No games match. Check the names, or remove a filter." in text
+        assert '<a href="/games">All games</a>' in text
 
 
 @pytest.mark.parametrize(

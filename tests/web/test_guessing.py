@@ -11,7 +11,6 @@ import pytest
 from fastapi import Request
 from fastapi.testclient import TestClient
 
-from arena.accounts.credentials import Sessions
 from arena.accounts.errors import WrongCredentials
 from tests.accounts.world import PASSWORD, World
 from tests.patience import WAIT_SECONDS
@@ -158,17 +157,6 @@ def test_without_limits_guessers_succeed(world: World) -> None:
     assert {visitor.post("/login", data=form).status_code for _ in range(12)} == {403}
     right = form | {"password": PASSWORD}
     assert {visitor.post("/login", data=right).status_code for _ in range(21)} == {303}
-
-
-def test_an_owner_whose_browser_is_not_known_is_locked_out(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only the mark of a known browser keeps the account open for its owner."""
-    world.add("ann")
-    owner = logged_in(world, "ann")
-    assert locked_for(world, owner) == 303
-    monkeypatch.setattr(Sessions, "is_known_browser", lambda *_: False)
-    assert owner.post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 429
 
 
 def guess(world: World, address: str, password: str) -> int:

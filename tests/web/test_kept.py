@@ -21,6 +21,8 @@ from tests.web.people import HTTPS, browser, logged_in, program, token
 from web.http.caching import PageCache, conditional_response
 
 PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
+OTHERS = ("/api/v1/leaderboard", "/bots/ann-s/badge.svg")
+"""Responses that aren't cached, but are made from the same lists."""
 
 
 def counting(*, cacheable: bool, change_counter: int | None) -> TestClient:
@@ -77,24 +79,25 @@ def versions(world: World) -> list[int]:
     return add_bots(world.store, [("ann-s", "ann"), ("house-s", "house")])
 
 
-@pytest.mark.parametrize("path", PAGES)
 @pytest.mark.usefixtures("versions")
-def test_a_page_is_rendered_once(world: World, path: str) -> None:
+def test_a_page_is_rendered_once(world: World, subtests: pytest.Subtests) -> None:
     """The cached page has the same content and headers, and needs no database query."""
     visitor = browser(world)
-    first = visitor.get(path)
-    known = {"If-None-Match": first.headers["etag"]}
-    with statements() as asked:
-        second, again = visitor.get(path), visitor.get(path, headers=known)
-    assert asked == []
-    assert first.status_code == second.status_code == 200
-    assert first.content == second.content
-    assert list(first.headers.multi_items()) == list(second.headers.multi_items())
-    assert (again.status_code, again.content) == (304, b"")
-    assert again.headers["etag"] == first.headers["etag"]
-    assert again.headers["vary"] == first.headers["vary"]
-    assert "content-type" not in again.headers
-    assert visitor.head(path).content == b""
+    for path in PAGES:
+        with subtests.test(path):
+            first = visitor.get(path)
+            known = {"If-None-Match": first.headers["etag"]}
+            with statements() as asked:
+                second, again = visitor.get(path), visitor.get(path, headers=known)
+            assert asked == []
+            assert first.status_code == second.status_code == 200
+            assert first.content == second.content
+            assert list(first.headers.multi_items()) == list(second.headers.multi_items())
+            assert (again.status_code, again.content) == (304, b"")
+            assert again.headers["etag"] == first.headers["etag"]
+            assert again.headers["vary"] == first.headers["vary"]
+            assert "content-type" not in again.headers
+            assert visitor.head(path).content == b""
 
 
 @pytest.mark.parametrize(
@@ -106,14 +109,14 @@ def test_a_page_is_rendered_once(world: World, path: str) -> None:
     ],
 )
 def test_a_write_is_visible_at_once(world: World, versions: list[int], write: object) -> None:
-    """Each page is the same as that of a new site without cached pages."""
+    """Each page, the API and a badge are the same as those of a new site without cached pages."""
     visitor = browser(world)
-    before = {path: visitor.get(path).text for path in PAGES}
+    before = {path: visitor.get(path).text for path in PAGES + OTHERS}
     assert callable(write)
     write(world.store, versions)
-    after = {path: visitor.get(path).text for path in PAGES}
+    after = {path: visitor.get(path).text for path in PAGES + OTHERS}
     fresh = TestClient(site_over(world), base_url=HTTPS)
-    assert after == {path: fresh.get(path).text for path in PAGES}
+    assert after == {path: fresh.get(path).text for path in PAGES + OTHERS}
     assert all(after[path] != before[path] for path in PAGES)
 
 

@@ -363,13 +363,6 @@ def test_the_next_table_is_another_running_match_or_the_recorded_games(world: Wo
     assert seen == ["s-0", "t-0", "t-1", "s-0"]
 
 
-def test_the_front_page_links_to_running_matches(world: World) -> None:
-    """The list of running matches on the status page links to them too."""
-    watched(world)
-    for path in ("/", "/status"):
-        assert "/live/s-0" in Page(browser(world).get(path).text).links
-
-
 def next_show(client: TestClient, after: str = "") -> str:
     """Return the address to which Kaiten TV redirects."""
     answer = client.get("/tv", params={"after": after} if after else {}, follow_redirects=False)
@@ -425,10 +418,3 @@ def test_running_matches_come_first(world: World) -> None:
     assert world.store.results.record(finished(claim, [(1, 2, 3)] * 2))
     assert visitor.get("/tv/live/s-0/1").headers["location"] == "/tv?after=s-0"
     assert visitor.get("/tv?after=s-0").headers["location"].startswith("/tv/games/s-0-")
-
-
-def test_an_arena_without_games_says_so(world: World) -> None:
-    """The response is a page instead of a redirect."""
-    answer = browser(world).get("/tv")
-    assert answer.status_code == 200
-    assert "Nothing to show yet" in answer.text

@@ -1,9 +1,12 @@
 """Pages for a store with games, for an empty one, and for invalid requests."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
@@ -56,16 +59,19 @@ def test_an_empty_arena_says_so(empty_store: Store) -> None:
     assert client.get("/api/v1/leaderboard").json() == {"players": None, "rows": [], "next": None}
 
 
+def check_headers(answer: httpx2.Response) -> None:
+    """Check a response's security headers."""
+    for name, value in SECURITY_HEADERS.items():
+        assert answer.headers[name] == value
+    assert "unsafe" not in answer.headers["Content-Security-Policy"]
+
+
 @pytest.mark.parametrize(
-    "path",
-    [*PAGES, "/games/three-0-0/replay.json", f"{STATIC}/site.css", "/nothing", "/leaderboard?players=9"],
+    "path", ["/games/three-0-0/replay.json", f"{STATIC}/site.css", "/nothing", "/leaderboard?players=9"]
 )
 def test_every_response_has_the_security_headers(client: TestClient, path: str) -> None:
-    """Pages, data, static files and errors all have the headers."""
-    headers = client.get(path).headers
-    for name, value in SECURITY_HEADERS.items():
-        assert headers[name] == value
-    assert "unsafe" not in headers["Content-Security-Policy"]
+    """Data, static files and errors have the headers, like all pages."""
+    check_headers(client.get(path))
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -74,9 +80,10 @@ def test_a_page_is_sound(client: TestClient, followed: set[str], path: str) -> N
 
     It has a language, a title, one main heading, a skip link, column headers and unique IDs. It has no inline
     script, style or handler, and loads nothing from other sites. Names are escaped, without bidirectional
-    characters.
+    characters. The response has the security headers.
     """
     answer = client.get(path)
+    check_headers(answer)
     page = Page(answer.text)
     check(page, "live")
     assert ("html", {"lang": "en"}) in page.tags
@@ -93,6 +100,25 @@ def test_a_page_is_sound(client: TestClient, followed: set[str], path: str) -> N
     for link in {link.split("#", maxsplit=1)[0] for link in page.links} - {""} - followed:
         assert client.get(link).status_code == 200, link
         followed.add(link)
+
+
+def test_search_engines_find_pages_that_can_be_cached(client: TestClient) -> None:
+    """robots.txt names the sitemap, which lists only pages. They may be cached. There is an icon."""
+    (sitemap,) = re.findall(r"^Sitemap: (\S+)$", client.get("/robots.txt").text, re.MULTILINE)
+    listed = [urlsplit(address).path for address in re.findall("<loc>(.*?)</loc>", client.get(sitemap).text)]
+    assert {"/", "/data", "/docs/api", "/bots/greedy"} <= set(listed)
+    uncached = set()
+    for path in listed:
+        if "%" in path:
+            continue  # an invalid name of a bot, which no user can choose
+        answer = client.get(path, follow_redirects=False)
+        assert answer.status_code == 200, path
+        assert [tag for tag, _ in Page(answer.text).tags].count("h1") == 1, path
+        assert answer.headers["ETag"], path
+        if answer.headers["Cache-Control"] != "no-cache":
+            uncached.add(path)
+    assert uncached == {"/play"}  # it lists the visitor's own games
+    assert client.get("/favicon.ico").headers["Content-Type"] == "image/svg+xml"
 
 
 def test_the_game_page_shows_the_stored_game(client: TestClient, store: Store) -> None:

@@ -39,7 +39,10 @@ def test_the_shares_are_those_of_the_replays(client: TestClient) -> None:
     assert shares["Tempura"] == f"{round(100 * tempura / hands['Tempura'])}%"
     narrowed = client.get("/bots/greedy/picks?with=tempura&with=wasabi").text
     assert 'value="wasabi" checked' in narrowed
-    for hand in re.findall(r'<span class="hand">(.*?)</li>', narrowed, re.DOTALL):
+    assert 'href="/bots/greedy/picks">All hands' in narrowed
+    shown = re.findall(r'<span class="hand">(.*?)</li>', narrowed, re.DOTALL)
+    assert shown
+    for hand in shown:
         assert "k-tempura" in hand
         assert "k-wasabi" in hand
 

@@ -10,12 +10,13 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.testclient import TestClient
 from PIL import Image, ImageChops
 
-from arena.db.store import Store
-from tests.builders import analysed, fill
+from tests.accounts.world import World
+from tests.builders import analysed
 from tests.patience import WAIT_SECONDS
 from tests.soak import many
-from tests.web.app import site_of
 from tests.web.html import Page
+from tests.web.people import browser
+from tests.web.stable import fill_games
 from web.http.errors import Problem
 from web.viewer.pages import MAX_CACHED, MAX_WAITING, Pictures
 
@@ -81,13 +82,12 @@ def test_a_page_names_its_picture(client: TestClient, path: str, title: str, pic
     assert client.head(picture).content == b""
 
 
-def test_an_analysed_games_picture_shows_the_chances(empty_store: Store) -> None:
+def test_an_analysed_games_picture_shows_the_chances(world: World) -> None:
     """The graph is drawn where the score sheet was empty, and the ETag changes."""
-    fill(empty_store)
-    client = TestClient(site_of(empty_store))
-    before = client.get("/games/faulty-0-0/og.png")
-    analysed(empty_store, "faulty-0-0")
-    after = client.get("/games/faulty-0-0/og.png")
+    world.filled(fill_games)
+    before = browser(world).get(f"{GAME}/og.png")
+    analysed(world.store, "faulty-0-0")
+    after = browser(world).get(f"{GAME}/og.png")
     assert before.headers["etag"] != after.headers["etag"]
     with Image.open(BytesIO(before.content)) as one, Image.open(BytesIO(after.content)) as other:
         left, top, right, bottom = ImageChops.difference(one.convert("RGB"), other.convert("RGB")).point(

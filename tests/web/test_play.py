@@ -11,13 +11,12 @@ from typing import Final
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.db.bots import NewVersion
 from arena.db.person_games import MAX_WAITING, PersonGame
 from arena.play.replay.document import parse
 from arena.protocol.states import PersonGameState
 from arena.rules import Card, Move, Rules
 from tests.accounts.world import World
-from tests.db.builders import add_bot, present
+from tests.db.builders import add_bot, bot_of, present
 from tests.patience import WAIT_SECONDS
 from tests.person_games import analyse_person_game, play_on, with_chopsticks
 from tests.web.app import parts_over
@@ -168,25 +167,24 @@ def test_chopsticks_allow_a_second_card(world: World) -> None:
     assert present(world.store.person_games.playing()[game.id]).move == Move((two, one))
 
 
-@pytest.mark.parametrize(
-    ("form", "words"),
-    [
-        ({}, "Choose 1 to 4 bots"),
-        ({"opponent": ["greedy"] * 5}, "Choose 1 to 4 bots"),
-        ({"opponent": "nobody"}, "You can't play against nobody"),
-        ({"opponent": "others"}, "You can't play against others"),
-        ({"opponent": "no\0body"}, "You can't play against no\\x00body"),
-        ({"opponent": ["greedy", "random"], "dummy": "true"}, "the dummy variant is for exactly 2"),
-    ],
-)
-def test_an_invalid_table_is_refused(world: World, form: dict[str, list[str]], words: str) -> None:
+def test_an_invalid_table_is_refused(world: World, subtests: pytest.Subtests) -> None:
     """The page says what to do, and no game is queued."""
     add_bot(world.store, "others", author="ann")
-    answer = browser(world).post("/play", data=form)
-    assert answer.status_code == 422
-    assert words in answer.text.replace("&#39;", "'")
-    assert '<p><a href="/play">' in answer.text
-    assert not world.store.person_games.any_open()
+    refused: tuple[tuple[dict[str, list[str]], str], ...] = (
+        ({}, "Choose 1 to 4 bots"),
+        ({"opponent": ["greedy"] * 5}, "Choose 1 to 4 bots"),
+        ({"opponent": ["nobody"]}, "You can't play against nobody"),
+        ({"opponent": ["others"]}, "You can't play against others"),
+        ({"opponent": ["no\0body"]}, "You can't play against no\\x00body"),
+        ({"opponent": ["greedy", "random"], "dummy": ["true"]}, "the dummy variant is for exactly 2"),
+    )
+    for form, words in refused:
+        with subtests.test(form=form):
+            answer = browser(world).post("/play", data=form)
+            assert answer.status_code == 422
+            assert words in answer.text.replace("&#39;", "'")
+            assert '<p><a href="/play">' in answer.text
+            assert not world.store.person_games.open_games()
 
 
 def test_own_bots_can_be_opponents(world: World) -> None:
@@ -195,11 +193,7 @@ def test_own_bots_can_be_opponents(world: World) -> None:
     An account finds its games in any browser. Deleting the account deletes them.
     """
     ann = world.add("ann")
-    world.store.bots.add_version(
-        NewVersion(
-            bot="mine", author="ann", house=False, source="sha256:9", created=world.now, account=ann.id
-        )
-    )
+    bot_of(world.store, "mine", ann)
     path = sit_down(logged_in(world, "ann"), opponent="mine")
     play_on(world.store, id_of(path), world.now)
     assert "mine" in logged_in(world, "ann").get(path).text

@@ -101,26 +101,23 @@ def notes(text: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "seats"), [(None, ()), ("cyd", ()), ("ben", (0,)), ("ann", (1,)), ("oper", (0, 1, 2))]
-)
-def test_notes_are_shown_with_their_turn(world: World, name: str | None, seats: tuple[int, ...]) -> None:
+def test_notes_are_shown_with_their_turn(world: World, subtests: pytest.Subtests) -> None:
     """Owners see the notes of their own bots, and operators see all. Others see none."""
     world.filled(fill_stable)
     world.add("cyd")
-    visitor = browser(world) if name is None else logged_in(world, name)
-    answer = visitor.get(f"{RATED}/2/3?step=reveal&view=seat:2")
-    said = notes(answer.text)
-    assert set(re.findall(r"seat (\d): keeping", said.pop("now", ""))) == set(map(str, seats))
-    assert len(said) == (26 if seats else 0)
-    assert {seat for text in said.values() for seat in re.findall(r"seat (\d): ", text)} == set(
-        map(str, seats)
-    )
-    assert (f"{RATED}#logs" in Page(answer.text).links) == bool(seats)
-    assert answer.headers["cache-control"] == ("no-cache" if name is None else "no-store")
-    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in answer.text
-    for path in (f"/embed/{RATED.removeprefix('/games/')}/2/3", f"{RATED}/frames.json"):
-        assert "keeping" not in visitor.get(path).text
+    for name, seats in ((None, ""), ("cyd", ""), ("ben", "0"), ("ann", "1"), ("oper", "012")):
+        with subtests.test(name or "nobody"):
+            visitor = browser(world) if name is None else logged_in(world, name)
+            answer = visitor.get(f"{RATED}/2/3?step=reveal&view=seat:2")
+            said = notes(answer.text)
+            assert set(re.findall(r"seat (\d): keeping", said.pop("now", ""))) == set(seats)
+            assert len(said) == (26 if seats else 0)
+            assert {seat for text in said.values() for seat in re.findall(r"seat (\d): ", text)} == set(seats)
+            assert (f"{RATED}#logs" in Page(answer.text).links) == bool(seats)
+            assert answer.headers["cache-control"] == ("no-cache" if name is None else "no-store")
+            assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in answer.text
+            for path in (f"/embed/{RATED.removeprefix('/games/')}/2/3", f"{RATED}/frames.json"):
+                assert "keeping" not in visitor.get(path).text
 
 
 def test_a_turn_without_notes_says_so(people: People) -> None:

@@ -7,6 +7,7 @@ import pytest
 from arena.play.replay.document import Seat, build, encode
 from arena.rules import Rules
 from tests.builders import play
+from tests.soak import many
 from web.games.pages import ReplayTable, replay_table
 
 _NIGIRI = {"salmon_nigiri": 2, "squid_nigiri": 3, "egg_nigiri": 1}
@@ -37,7 +38,7 @@ def _table(rules: Rules, seed: int, *, timed: bool = True) -> tuple[ReplayTable,
 @pytest.mark.parametrize("rules", EVERY_RULES, ids=str)
 def test_the_marks_explain_the_points(rules: Rules) -> None:
     """The nigiri with their triple marks add up to the nigiri points, and the rounds to the totals."""
-    for seed in range(5):
+    for seed in range(many(2, 5)):
         table, totals = _table(rules, seed)
         for played in table.rounds:
             by_kind = dict(played.kinds)

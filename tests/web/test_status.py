@@ -1,7 +1,7 @@
 """The status page: running and waiting matches, recent activity, and hosts."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
@@ -23,9 +23,10 @@ from tests.db.test_submissions import new as submitted
 from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
+from tests.web.test_api import when
 from web.status import bars_of
 
-STOPS = {control.name: control.stops for control in CONTROLS}
+STOPS = {name: control.stops for name, control in CONTROLS.items()}
 REASON = "no engine"
 OLD = "it has version 0.0.9"
 
@@ -100,9 +101,15 @@ def test_a_host_on_which_every_control_passes(client: TestClient, empty_store: S
 
 
 def test_failed_controls_are_named(client: TestClient, empty_store: Store) -> None:
-    """The page lists what these controls stop, and marks accepted ones. Untrusted bots are refused."""
-    empty_store.activity.record_host(host_report("swap", "tmp-files"), {"tmp-files"})
+    """The page lists what these controls stop, and marks accepted ones. Untrusted bots are refused.
+
+    In the host's name, markup is escaped, and bidirectional characters are removed.
+    """
+    report = host_report("swap", "tmp-files", host="<b>\N{RIGHT-TO-LEFT OVERRIDE}vm")
+    empty_store.activity.record_host(report, {"tmp-files"})
     text = client.get("/status").text
+    assert "&lt;b&gt;vm" in text
+    assert "<b>vm" not in text
     missing, held = Page(text).tables
     assert "Untrusted bots are refused here." in text
     assert missing[1:] == [
@@ -138,16 +145,8 @@ def test_details_of_controls_are_not_public(client: TestClient, empty_store: Sto
         assert "seen of" not in client.get(path).text
 
 
-def test_the_name_of_a_host_is_escaped(client: TestClient, empty_store: Store) -> None:
-    """Markup is escaped, and bidirectional characters are removed."""
-    empty_store.activity.record_host(host_report(host="<b>\N{RIGHT-TO-LEFT OVERRIDE}vm"), frozenset())
-    text = client.get("/status").text
-    assert "&lt;b&gt;vm" in text
-    assert "<b>vm" not in text
-
-
 def test_running_matches_are_shown_with_their_bots(busy: World) -> None:
-    """Qualification matches are shown without bots."""
+    """Rated matches have links. Qualification matches are shown without bots."""
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     assert found["running"] == [
@@ -170,33 +169,33 @@ def test_running_matches_are_shown_with_their_bots(busy: World) -> None:
     ]
     assert found["waiting"] == {"qualification": 0, "rated": 1, "challenge": 0}
     assert (found["matches_running"], found["matches_waiting"], found["matches_quarantined"]) == (2, 1, 1)
-    (running,) = [
-        table for table in Page(visitor.get("/status").text).tables if table[0][-1] == "Since (UTC)"
-    ]
+    page = Page(visitor.get("/status").text)
+    assert "/live/rated-0" in page.links
+    (running,) = [table for table in page.tables if table[0][-1] == "Since (UTC)"]
     assert [row[:3] for row in running[1:]] == [
         ["2 seats", "qualification", "1"],
         ["anns@1 bens@1", "rated watch", "3"],
     ]
 
 
-@pytest.mark.parametrize("who", ["visitor", "user", "reader", "operator's reader"])
-def test_private_details_are_not_public(busy: World, who: str) -> None:
+def test_private_details_are_not_public(busy: World) -> None:
     """Visitors don't see who is qualifying, which match is quarantined, which worker is rejected, or why.
 
     Without the scope operate, an operator's token doesn't show this either.
     """
     user = busy.add("user")
-    someone = {
-        "visitor": lambda: browser(busy),
-        "user": lambda: logged_in(busy, "user"),
-        "reader": lambda: program(busy, token(busy, user, {Scope.READ})),
-        "operator's reader": lambda: program(busy, token(busy, operator(busy), {Scope.READ})),
-    }[who]()
-    for path in ("/status", "/api/v1/status"):
-        text = someone.get(path).text
-        assert not any(word in text for word in ("hush", "qualify-0", "aside-0", REASON, OLD))
-    told = someone.get("/api/v1/status").json()
-    assert (told["quarantined"], told["refused"]) == (None, None)
+    people = {
+        "visitor": browser(busy),
+        "user": logged_in(busy, "user"),
+        "reader": program(busy, token(busy, user, {Scope.READ})),
+        "operator's reader": program(busy, token(busy, operator(busy), {Scope.READ})),
+    }
+    for who, someone in people.items():
+        for path in ("/status", "/api/v1/status"):
+            text = someone.get(path).text
+            assert not any(word in text for word in ("hush", "qualify-0", "aside-0", REASON, OLD)), who
+        told = someone.get("/api/v1/status").json()
+        assert (told["quarantined"], told["refused"]) == (None, None), who
 
 
 def test_operators_see_everything(busy: World) -> None:
@@ -325,11 +324,6 @@ def test_a_paused_ladder_is_shown(client: TestClient, empty_store: Store) -> Non
     empty_store.ladder.change(LadderChange(paused=True), entry)
     assert "The ladder is paused" in client.get("/status").text
     assert client.get("/api/v1/status").json()["paused"] is True
-
-
-def when(moment: datetime) -> str:
-    """Return a time in the API's format."""
-    return moment.isoformat().replace("+00:00", "Z")
 
 
 def test_it_is_linked_from_every_page(client: TestClient) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,7 +11,6 @@ from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import MAX_DAYS, NAME_LENGTH, Bearer
 from arena.accounts.errors import Busy, TokenRefused, WrongCredentials
 from arena.accounts.passwords import MAX_LENGTH
-from arena.db.credentials import KnownToken
 from arena.db.errors import TooManyTokens
 from arena.db.people import StoredPassword
 from arena.protocol.documents import Account, Token
@@ -83,13 +83,13 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
             role=account.role,
             created=account.created,
             scopes=tuple(sorted(caller.scopes)),
-            token=None if caller.token is None else _document(caller.token),
+            token=caller.token,
         )
 
     @router.get("/account/tokens")
     def tokens(caller: Reader) -> TokenList:
         """List the caller's tokens."""
-        return TokenList(tokens=tuple(map(_document, accounts.tokens.of(caller.account))))
+        return TokenList(tokens=accounts.tokens.of(caller.account))
 
     @router.post(
         "/account/tokens",
@@ -120,7 +120,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
             raise Problem(503, f"{error}.") from error
         except (TokenRefused, TooManyTokens, WrongCredentials) as error:
             raise Problem(422, f"{error}.") from error
-        return NewToken(secret=secret, **asdict(_document(token)))
+        return msgspec.convert(asdict(token) | {"secret": secret}, NewToken)
 
     @router.delete("/account/tokens/{number}", status_code=204)
     def revoke(request: Request, caller: LoggedIn, number: Number) -> None:
@@ -141,15 +141,3 @@ def _bearer(caller: Caller) -> Bearer | None:
     if caller.token is None:
         return None
     return Bearer(account=caller.account, token=caller.token, scopes=caller.scopes)
-
-
-def _document(token: KnownToken) -> Token:
-    return Token(
-        id=token.id,
-        name=token.name,
-        prefix=token.prefix,
-        scopes=token.scopes,
-        created=token.created,
-        expires=token.expires,
-        last_used=token.last_used,
-    )

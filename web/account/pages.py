@@ -20,7 +20,6 @@ from arena.protocol.states import Scope
 from web.http.authentication import (
     Session,
     clear_session,
-    is_unencrypted,
     local,
     referring_page,
     session_secret,
@@ -117,7 +116,6 @@ class _Entry:
             template,
             status=200 if error is None else _status(error),
             error=None if error is None else str(error),
-            is_unencrypted=is_unencrypted(request),
             mode=self._accounts.registration.mode,
             shortest=MIN_LENGTH,
             longest=MAX_LENGTH,
@@ -231,8 +229,7 @@ class _OwnAccount:
             typed = {"name": name, "scopes": chosen, "days": days}
             return self._page(request, session, wrong="tokens", error=error, typed=typed)
         # The secret is shown only in this response: no URL contains it, and nothing stores it.
-        unencrypted = is_unencrypted(request)
-        return page(request, "token.html", secret=secret, token=token, is_unencrypted=unencrypted)
+        return page(request, "token.html", secret=secret, token=token)
 
     def revoke_token(self, request: Request, session: Session, number: Number) -> Response:
         if not self._accounts.tokens.revoke(session.account, number, address=address_of(request)):
@@ -284,7 +281,6 @@ class _OwnAccount:
             typed=typed,
             keep=keep,
             error=None if error is None else str(error),
-            is_unencrypted=is_unencrypted(request),
             shortest=MIN_LENGTH,
             longest=MAX_LENGTH,
         )

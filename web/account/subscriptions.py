@@ -1,17 +1,18 @@
 """Subscriptions to notifications: their API, their page, and the links in their emails."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
+import msgspec
 from fastapi import APIRouter, Form, HTTPException, Path, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.db.credentials import KnownAccount
 from arena.db.errors import CredentialsChanged, TooManySubscriptions
-from arena.db.subscriptions import KnownSubscription, SubscriptionKind
+from arena.db.subscriptions import Subscription, SubscriptionKind, Subscriptions
 from arena.notices.addresses import SubscriptionRefused
 from arena.notices.subscriptions import NotConfirmed, OwnSubscriptions
 from arena.protocol.news import Topic
@@ -42,31 +43,6 @@ _EMPTY: Final = {"address": "", "topics": tuple(Topic)}
 Number = Annotated[int, Path(ge=1, le=MAX_INTEGER, description="A subscription's id.")]
 Topics = Annotated[list[Topic], Form(default_factory=list)]
 Secret = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
-    """A subscription.
-
-    Attributes:
-        id: The subscription's id.
-        kind: How notifications are delivered.
-        address: The URL of a webhook, or an email address.
-        topics: The events that are reported.
-        created: When the subscription was added.
-        confirmed: When its email address was confirmed, or when the webhook was added; null until then.
-        trouble: Why the last delivery failed, or null.
-        off: When it was switched off because deliveries failed; null if it is on.
-    """
-
-    id: int
-    kind: SubscriptionKind
-    address: str
-    topics: tuple[Topic, ...]
-    created: datetime
-    confirmed: datetime | None
-    trouble: str | None
-    off: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +104,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     @router.get("/account/subscriptions")
     def listed(caller: Reader) -> SubscriptionList:
         """List the caller's subscriptions to notifications."""
-        return SubscriptionList(subscriptions=tuple(map(_document, subscriptions.of(caller.account))))
+        return SubscriptionList(subscriptions=subscriptions.of(caller.account))
 
     @router.post(
         "/account/subscriptions",
@@ -145,13 +121,13 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
             )
         except (CredentialsChanged, SubscriptionRefused, TooManySubscriptions) as error:
             raise Problem(422, f"{error}.") from error
-        return AddedSubscription(secret=secret, **asdict(_document(added)))
+        return msgspec.convert(asdict(added) | {"secret": secret}, AddedSubscription)
 
     @router.patch("/account/subscriptions/{number}")
     def set_topics(request: Request, caller: Owner, number: Number, body: WantedTopics) -> Subscription:
         """Change the events of a subscription. Also requires `read`, since notifications may be private."""
         _require_read_scope(caller)
-        return _document_or_404(
+        return _known_or_404(
             subscriptions.set_topics(caller.account, number, body.topics, address=address_of(request))
         )
 
@@ -164,7 +140,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         """Send a test notification. If the subscription is off, this switches it on again."""
         attempts.count_test(request, caller.account)
         try:
-            return _document_or_404(subscriptions.test(caller.account, number))
+            return _known_or_404(subscriptions.test(caller.account, number))
         except NotConfirmed as error:
             raise Problem(409, f"{error}.") from error
 
@@ -182,23 +158,10 @@ def _require_read_scope(caller: Caller) -> None:
         raise Problem(403, "This request requires the read and submit scopes.")
 
 
-def _document_or_404(known: KnownSubscription | None) -> Subscription:
+def _known_or_404(known: Subscription | None) -> Subscription:
     if known is None:
         raise Problem(404, _MISSING)
-    return _document(known)
-
-
-def _document(known: KnownSubscription) -> Subscription:
-    return Subscription(
-        id=known.id,
-        kind=known.kind,
-        address=known.address,
-        topics=known.topics,
-        created=known.created,
-        confirmed=known.confirmed,
-        trouble=known.trouble,
-        off=known.off,
-    )
+    return known
 
 
 def subscription_pages(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
@@ -305,7 +268,7 @@ def _redirect(done: str) -> Response:
     return RedirectResponse(f"{_HOME}?done={done}#main", 303)
 
 
-def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
+def mail_pages(subscriptions: Subscriptions, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes for the links in emails. They need no session: the secret in them grants access."""
     router = PageRouter(prefix=MAIL_LINKS)
 
@@ -313,7 +276,7 @@ def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
     @router.get("/{secret}")
     def show(request: Request, secret: Secret) -> Response:
         request.state.private = True
-        found = subscriptions.linked(secret)
+        found = subscriptions.by_secret(secret)
         if found is None:
             raise HTTPException(404, _ENDED)
         return page(request, "mail.html", subscription=found, topics=_TOPICS, done="")
@@ -327,7 +290,7 @@ def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
     ) -> Response:
         request.state.private = True
         if action == "confirm":
-            found, done = subscriptions.confirm(secret), "confirmed"
+            found, done = subscriptions.confirm(secret, now()), "confirmed"
         elif action in set(Topic):
             found, done = subscriptions.unsubscribe(secret, Topic(action)), "topic"
         elif action == "all" or one_click == "One-Click":
@@ -340,7 +303,7 @@ def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
         # Repeated requests are fine: mail programs send them, and people click twice.
         if not found and done == "confirmed":
             raise HTTPException(404, _ENDED)
-        left = subscriptions.linked(secret)
+        left = subscriptions.by_secret(secret)
         return page(request, "mail.html", subscription=left, topics=_TOPICS, done=done)
 
     return router

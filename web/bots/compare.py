@@ -12,7 +12,6 @@ from arena.protocol.documents import Row
 from arena.rules import Card
 from web.bots.curve import draw_together
 from web.bots.history import Habits, read_habits
-from web.cards import card_title
 from web.http.rendering import PageRouter, page, visible
 from web.leaderboard.cache import Boards
 
@@ -64,7 +63,6 @@ def comparison_page(store: Store, boards: Boards) -> APIRouter:
             meetings={pair: met for pair, met in store.histories.meetings(known).items() if met.games},
             suggested=[row.bot for row in boards.board(BoardQuery(limit=_SUGGESTED)).rows],
             cards=[card.label for card in Card if card.label in had],
-            card_title=card_title,
         )
 
     return router

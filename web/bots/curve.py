@@ -102,7 +102,6 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
 class SharedPlot:
     """The mean ratings of several bots, by number of games."""
 
-    games: int  # number of games of the bot with the most games
     lines: tuple[str, ...]  # a path per bot; empty for a bot without games
     ratings: tuple[CurveMark, ...]  # marks on the vertical axis, from the bottom up
     counts: tuple[CurveMark, ...]  # marks on the horizontal axis, from the left
@@ -117,7 +116,6 @@ def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
     games = max(sum(each.points[-1].games for each in versions) for versions in played)
     scale = _scale(point.rating.mean for point in points)
     return SharedPlot(
-        games=games,
         lines=tuple(_mean_line(versions, games, scale) for versions in played),
         ratings=scale.marks,
         counts=_counts(games),

@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Final
-from urllib.parse import urlencode
 
 from fastapi import Query
 
@@ -27,7 +26,17 @@ from web.bots.history import (
     read_mistakes,
     read_opponents,
 )
-from web.http.parameters import BLANK, Before, BeforeVersion, Faults, OfBot, Offset, OfVersion, Players
+from web.http.parameters import (
+    BLANK,
+    Before,
+    BeforeVersion,
+    Faults,
+    OfBot,
+    Offset,
+    OfVersion,
+    Players,
+    query_string,
+)
 
 VERSIONS_A_PAGE: Final = 10
 GAMES_A_PAGE: Final = 20
@@ -112,10 +121,7 @@ class BotPageQuery:
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
         """Return the query string with these parameters changed."""
-        defaults = asdict(BotPageQuery())
-        values = asdict(replace(self, **changes))
-        query = urlencode({name: value for name, value in values.items() if value != defaults[name]})
-        return f"?{query}" if query else ""
+        return query_string(asdict(replace(self, **changes)), asdict(BotPageQuery()))
 
     def all_games(self) -> str:
         """Return the query string without game filters."""

@@ -13,7 +13,6 @@ from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardQuery
 from arena.platform.speech import NAME_LENGTH, plain
 from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, RequestedChallenge
 from web.bots.model import CURVE_VERSIONS, BotPageQuery, read_bot_page
-from web.cards import card_title
 from web.http.api import REFUSED, refusal
 from web.http.authentication import Session
 from web.http.errors import Problem
@@ -198,7 +197,6 @@ class _Bots:
             max_deals=MAX_DEALS,
             provisional_deviation=PROVISIONAL_DEVIATION,
             curve_versions=CURVE_VERSIONS,
-            card_title=card_title,
             done=done if owns else "",
             wrong="" if refused is None else refused.form,
             error=None if refused is None else refused.problem.detail.removesuffix("."),

@@ -11,7 +11,6 @@ from arena.db.histories import RecordedGame
 from arena.db.store import Store
 from arena.protocol.match import played_again
 from arena.rules import Card
-from web.cards import card_title
 from web.http.parameters import BotName, read_bot
 from web.http.rendering import PageRouter, page
 
@@ -103,7 +102,6 @@ def pick_pages(store: Store) -> APIRouter:
             newest=found[:_SHOWN],
             wanted=wanted,
             cards=tuple(Card),
-            card_title=card_title,
         )
 
     return router

@@ -18,11 +18,9 @@ from arena.platform.files import shared_folder
 from web.docs.markdown import Document, render
 from web.docs.rules import PICTURES, with_faces
 from web.http.caching import tagged
-from web.http.rendering import PageRouter, page
+from web.http.rendering import PageRouter, origin, page
 from web.http.static import MOUNT
 from web.leaderboard.cache import Boards
-from web.viewer.pages import origin
-from web.viewer.words import card_name
 
 RULES: Final = "docs/rules.md"
 PLACEHOLDER: Final = "https://arena.example"
@@ -268,7 +266,6 @@ def document_pages(documentation: Documentation) -> APIRouter:
             neighbours=documentation.neighbours_of(shown),
             pictures=PICTURES,
             with_faces=with_faces,
-            card_name=card_name,
         )
 
     return router

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from arena.db.analyses import Analyses
 from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
-from arena.db.games import GameRepository, GameSeat, GameSummary
+from arena.db.games import GameRepository, GameSeat
 from arena.protocol.analysis import Analysis
-from arena.protocol.documents import GameLine, GameList, LoggedSeat, Logs
+from arena.protocol.documents import GameList, LoggedSeat, Logs
 from web.games.listing import GamesQuery, read_games
 from web.http.api import LISTED, DataRouter, Limit, Next, Reader
 from web.http.caching import tagged
@@ -70,9 +70,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
             raise Problem(422, "Invalid request. version: can't be combined with filters other than bot.")
         found = read_games(repository, query, limit, version=version)
         start = found.following or found.older
-        return GameList(
-            games=tuple(map(_line, found.games)), next=None if start is None else next_page(**start)
-        )
+        return GameList(games=found.games, next=None if start is None else next_page(**start))
 
     @router.get("/games/{game}")
     def one_game(game: GameId) -> Game:
@@ -108,16 +106,6 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
 
     router.routes += replays.routes
     return router
-
-
-def _line(game: GameSummary) -> GameLine:
-    return GameLine(
-        game=game.game,
-        number=game.number,
-        players=game.players,
-        ended=game.ended,
-        seats=game.seats,
-    )
 
 
 def logs_api(repository: GameLogs) -> APIRouter:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -24,6 +23,7 @@ from web.http.parameters import (
     Players,
     Since,
     Until,
+    query_string,
 )
 from web.http.rendering import PageRouter, page
 
@@ -77,11 +77,8 @@ class GamesQuery:
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
         """Return the query string of the first page, with these parameters changed."""
-        values = asdict(replace(self, **{"before": None, "after": None} | changes))
-        if values["order"] == GameOrder.NEWEST:
-            del values["order"]
-        query = urlencode({name: value for name, value in values.items() if value is not None})
-        return f"?{query}" if query else ""
+        first = replace(self, before=None, after=None)
+        return query_string(asdict(replace(first, **changes)), asdict(GamesQuery()))
 
 
 Start = Mapping[str, int | str | None]

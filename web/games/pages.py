@@ -17,7 +17,7 @@ from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, bot_address, count, page, viewer_of
 from web.viewer.logs import read_private_log
-from web.viewer.pages import origin, viewer_routes
+from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
 
 _NIGIRI: Final = frozenset({"salmon_nigiri", "squid_nigiri", "egg_nigiri"})
@@ -163,7 +163,6 @@ def game_pages(store: Store) -> APIRouter:
             request,
             "game.html",
             game=found,
-            origin=origin(request),
             disqualified=() if found.counts else _disqualified_bots(store, found),
             replay=replay_table(found.replay) if found.replay else None,
             analysed=None if (analysis := store.analyses.find(game)) is None else lay_out(analysis),

@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from ipaddress import ip_address
 from typing import Annotated, Final
 from urllib.parse import quote, urlsplit
 
@@ -15,6 +14,7 @@ from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import KNOWN_BROWSER_TIME, MAX_AGE, scopes_of
 from arena.db.bots import Bots
 from arena.db.credentials import KnownAccount, KnownToken, OpenSession
+from arena.platform.names import is_loopback
 from arena.protocol.states import BotState, Scope
 
 SECURE_NAME: Final = "__Host-kaiten"
@@ -97,7 +97,7 @@ def is_unencrypted(request: Request) -> bool:
     if _is_secure(request):
         return False
     client = request.client.host if request.client else ""
-    return not (_is_loopback(client) and _is_loopback(request.url.hostname or ""))
+    return not (is_loopback(client) and is_loopback(request.url.hostname or ""))
 
 
 def _name(request: Request) -> str:
@@ -106,15 +106,6 @@ def _name(request: Request) -> str:
 
 def _is_secure(request: Request) -> bool:
     return request.url.scheme == "https"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 LOGIN: Final = "/login"

@@ -1,7 +1,9 @@
 """Parameters and lookups shared by pages and the API."""
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Final, Literal
+from urllib.parse import urlencode
 
 from fastapi import HTTPException, Path, Query
 from pydantic import AfterValidator, BeforeValidator
@@ -73,6 +75,12 @@ BLANK: Final = BeforeValidator(lambda value: value.strip() or None if isinstance
 """Makes an empty parameter None: forms also send empty fields."""
 
 GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A game's id.")]
+
+
+def query_string(values: Mapping[str, object], defaults: Mapping[str, object]) -> str:
+    """Return a query string with its ``?``, without defaults and empty values; it may be empty."""
+    query = {name: value for name, value in values.items() if value not in {None, "", defaults.get(name)}}
+    return f"?{urlencode(query)}" if query else ""
 
 
 def stored_replay(found: GamePage) -> str:

@@ -202,30 +202,22 @@ class RateLimits:
 
     def _known_exceeded(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         """Return the first limit known to be exceeded, so that further attempts cost no transaction."""
-        for limit in limits:
-            if (ends := self._exhausted_until(limit.key, now)) is not None:
-                return RateLimitExceeded(limit=limit, wait=ends - now, is_first=False)
+        with self._lock:
+            for limit in limits:
+                ends = self._exhausted.get(limit.key, now)
+                if ends > now:
+                    return RateLimitExceeded(limit=limit, wait=ends - now, is_first=False)
+                self._exhausted.pop(limit.key, None)
         return None
 
     def _attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         exceeded = self._people.count_attempt(limits, now)
         if exceeded is not None:
-            self._remember(exceeded.limit.key, now + exceeded.wait)
+            with self._lock:
+                self._exhausted[exceeded.limit.key] = now + exceeded.wait
+                while len(self._exhausted) > _MAX_REMEMBERED:
+                    self._exhausted.popitem(last=False)
         return exceeded
-
-    def _exhausted_until(self, key: str, now: datetime) -> datetime | None:
-        with self._lock:
-            ends = self._exhausted.get(key)
-            if ends is not None and ends <= now:
-                del self._exhausted[key]
-                return None
-            return ends
-
-    def _remember(self, key: str, ends: datetime) -> None:
-        with self._lock:
-            self._exhausted[key] = ends
-            while len(self._exhausted) > _MAX_REMEMBERED:
-                self._exhausted.popitem(last=False)
 
 
 def _mailbox(address: str) -> str:

@@ -14,7 +14,8 @@ from arena.platform.names import WrongName, check_name
 from arena.platform.speech import clean_name, whole_percent
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
-from web.http.authentication import caller_of, logged_in, note_caller
+from arena.rules import Card
+from web.http.authentication import caller_of, is_unencrypted, logged_in, note_caller
 from web.http.caching import tagged
 from web.http.static import STATIC
 
@@ -54,6 +55,16 @@ def bot_address(name: str) -> str | None:
     except WrongName:
         return None
     return f"/bots/{name}"
+
+
+def card_name(card: Card) -> str:
+    """Return a kind's display name."""
+    return card.label.replace("_", " ")
+
+
+def card_title(label: str) -> str:
+    """Return the display name, capitalised, of the kind with this label."""
+    return label.replace("_", " ").capitalize()
 
 
 def browser_name(agent: str) -> str:
@@ -169,6 +180,11 @@ def iso_moment(value: datetime) -> str:
     return value.astimezone(UTC).isoformat(timespec="seconds")
 
 
+def origin(request: Request) -> str:
+    """Return the site's origin as given in the visitor's request."""
+    return str(request.base_url).rstrip("/")
+
+
 ENVIRONMENT: Final = Environment(
     loader=PackageLoader("web"),
     autoescape=True,
@@ -176,10 +192,14 @@ ENVIRONMENT: Final = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-ENVIRONMENT.globals.update(OUT_OF_MEMORY=OUT_OF_MEMORY, STATIC=STATIC)
+ENVIRONMENT.globals.update(
+    OUT_OF_MEMORY=OUT_OF_MEMORY, STATIC=STATIC, is_unencrypted=is_unencrypted, origin=origin
+)
 ENVIRONMENT.filters.update(
     bot_address=bot_address,
     browser_name=browser_name,
+    card_name=card_name,
+    card_title=card_title,
     clean_name=clean_name,
     clock=clock,
     count=count,
@@ -199,8 +219,9 @@ ENVIRONMENT.filters.update(
 
 
 def page(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
-    """Render a template as a response with an ETag; the template gets the request's ``caller``."""
-    response = HTMLResponse(render(template, caller=caller_of(request), **context), status_code=status)
+    """Render a template as a response with an ETag; the template gets the request and its ``caller``."""
+    text = render(template, request=request, caller=caller_of(request), **context)
+    response = HTMLResponse(text, status_code=status)
     return tagged(request, response)
 
 

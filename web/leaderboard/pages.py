@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Annotated, Final, Literal
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
@@ -18,7 +17,7 @@ from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardOrder, BoardQuery
 from arena.protocol.documents import Leaderboard, Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import conditional_response
-from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search, read_bot
+from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search, query_string, read_bot
 from web.http.rendering import PageRouter, fixed, iso_moment, page, render
 from web.leaderboard.cache import Board, Boards, scale_of
 
@@ -97,12 +96,7 @@ class LeaderboardQuery:
 
     def at(self, path: str = "/leaderboard", **other: int | str | None) -> str:
         """Return an address with these parameters changed; defaults are omitted."""
-        defaults = asdict(LeaderboardQuery()) | {"page": 1}
-        query = asdict(self) | {"page": 1} | other
-        defined = {
-            name: value for name, value in query.items() if value not in {None, "", defaults.get(name)}
-        }
-        return f"{path}?{urlencode(defined)}" if defined else path
+        return path + query_string(asdict(self) | other, asdict(LeaderboardQuery()) | {"page": 1})
 
 
 def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:

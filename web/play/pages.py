@@ -32,7 +32,6 @@ from web.http.rendering import PageRouter, page, viewer_of, visible
 from web.play.table import YOU, move_of, seating_of, table_view, within
 from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
-from web.viewer.words import card_name
 
 MAX_OPPONENTS: Final = 4
 _HISTORY: Final = 10
@@ -274,7 +273,6 @@ class _Play:
             analysed=None if game.analysis is None else lay_out(game.analysis),
             decisions={game.seat: f"/play/{game.id}/decisions"},
             awaited=self._awaits_analysis(game, moment),
-            card_name=card_name,
         )
 
     def move(

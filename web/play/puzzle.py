@@ -10,11 +10,10 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from arena.db.analyses import KnownPuzzle, Puzzles
 from arena.play.replay.document import PublicReplay, parse
 from arena.play.replay.verify import decisions
-from arena.rules import Card, View
+from arena.rules import View
 from web.games.analysis import ShownDecision, shown_decision
 from web.http.rendering import PageRouter, page
 from web.play.table import TableView, seated, table_view
-from web.viewer.words import card_name
 
 _EARLIER: Final = 14
 
@@ -25,7 +24,6 @@ class ShownPuzzle:
 
     known: KnownPuzzle
     player: tuple[str, int]  # name and version of the bot that had to choose
-    view: View
     table: TableView
     answer: ShownDecision
 
@@ -39,8 +37,7 @@ def lay_out_puzzle(known: KnownPuzzle) -> ShownPuzzle:
     return ShownPuzzle(
         known=known,
         player=(player.bot, player.version),
-        view=view,
-        table=table_view(seated(tuple(bots), dummy=replay.variant.dummy), view),
+        table=table_view(seated(tuple(bots), dummy=replay.rules.dummy), view),
         answer=shown_decision(decision),
     )
 
@@ -93,8 +90,6 @@ def puzzle_pages(puzzles: Puzzles, now: Callable[[], datetime]) -> APIRouter:
             chosen=chosen,
             title=f"Puzzle of {known.day.isoformat()}",
             earlier=[day for day in puzzles.newest(now().date(), _EARLIER) if day != known.day],
-            card_name=card_name,
-            kinds={card.label: card for card in Card},
         )
 
     return router

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from arena.db.person_games import PersonGame
 from arena.rules import Card, IllegalMove, Move, View, check_move
+from web.http.rendering import card_name
 from web.viewer.film import earned
 from web.viewer.stacks import Stack, stacks
-from web.viewer.words import card_name
 
 YOU = "You"
 DUMMY = "The dummy"

@@ -15,7 +15,6 @@ from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.ladder.qualification import GAMES
 from arena.languages.registry import LANGUAGES, UploadKind
 from arena.platform.files import shared_folder
-from arena.platform.names import WrongName, check_name
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.documents import SubmissionGame
 from arena.protocol.states import MatchState
@@ -26,11 +25,10 @@ from web.docs.pages import Downloads
 from web.games.analysis import card
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import PREFIX
-from web.http.authentication import Session, is_unencrypted
+from web.http.authentication import Session
 from web.http.parameters import Before, GameId
-from web.http.rendering import PageRouter, page, viewer_of
+from web.http.rendering import PageRouter, bot_address, page, viewer_of
 from web.submissions.api import SubmissionId, own_submission
-from web.viewer.pages import origin
 from web.viewer.screen import Shown
 
 _log = structlog.get_logger()
@@ -194,15 +192,13 @@ class _Submissions:
         return page(
             request,
             "start.html",
-            bot=bot if _is_name(bot) else "",
+            bot=bot if bot_address(bot) else "",
             bots=() if account is None else self._store.bots.of_account(account),
             samples=samples(shared_folder() / "bots"),
             max_bytes=MAX_SOURCE_BYTES,
             is_open=self._is_open(),
             qualification_games=GAMES,
-            site=origin(request),
             downloads=self._downloads,
-            is_unencrypted=is_unencrypted(request),
         )
 
     def form(self, request: Request, session: Session, bot: str = "") -> Response:
@@ -210,7 +206,7 @@ class _Submissions:
         return page(
             request,
             "submit.html",
-            bot=bot if _is_name(bot) else "",
+            bot=bot if bot_address(bot) else "",
             bots=self._store.bots.of_account(account.id),
             allowance=self._receiver.allowance(account.name, account.id),
             is_open=self._is_open(),
@@ -219,9 +215,7 @@ class _Submissions:
             note_length=NOTE_LENGTH,
             languages=LANGUAGES,
             kinds=_KINDS,
-            site=origin(request),
             downloads=self._downloads,
-            is_unencrypted=is_unencrypted(request),
         )
 
     def listed(self, request: Request, session: Session, before: Before = None) -> Response:
@@ -279,11 +273,3 @@ def _private_game(submission: KnownSubmission, line: QualificationLine, replay: 
         above=(("/submissions", "Submissions"), (above, submission.bot)),
         candidate=line.document.seat,
     )
-
-
-def _is_name(bot: str) -> bool:
-    try:
-        check_name(bot, "bot")
-    except WrongName:
-        return False
-    return True

@@ -140,7 +140,7 @@ def film_so_far(text: str) -> Film:
 
 
 def _film(replay: PublicReplay | DisclosedGame, steps: tuple[Step, ...], rounds: int) -> Film:
-    rules = replay.variant
+    rules = replay.rules.as_rules
     return Film(
         replay=replay,
         rules=rules,

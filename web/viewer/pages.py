@@ -18,13 +18,13 @@ from web.http.authentication import logged_in
 from web.http.caching import not_modified, tag_of, tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, read_game, stored_replay
-from web.http.rendering import PageRouter, count, page, viewer_of
+from web.http.rendering import PageRouter, count, origin, page, viewer_of
 from web.viewer.film import VIEWPOINT_PATTERN, Film, FilmStage, Frame, Viewpoint, film
 from web.viewer.logs import read_private_log
 from web.viewer.pictures import Chances, picture, turn_picture
 from web.viewer.scene import frames
 from web.viewer.screen import BACK, FORWARD, Screen, Shown, embed_code, screen
-from web.viewer.words import STAGES, card_name, number, where
+from web.viewer.words import STAGES, where
 
 RoundNumber = Annotated[str, Path(pattern=r"^[1-9]$")]
 TurnNumber = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
@@ -35,8 +35,6 @@ VIEWER_WORDS: Final = {
     "BACK": BACK,
     "FORWARD": FORWARD,
     "STAGES": STAGES,
-    "card_name": card_name,
-    "number": number,
     "where": where,
 }
 """Functions for the viewer's templates."""
@@ -60,11 +58,6 @@ def _requested_frame(
 
 
 FrameParameters = Annotated[RequestedFrame, Depends(_requested_frame)]
-
-
-def origin(request: Request) -> str:
-    """Return the site's origin as given in the visitor's request."""
-    return str(request.base_url).rstrip("/")
 
 
 def requested_screen(shown: Shown, requested: RequestedFrame, base: str) -> Screen:
@@ -122,7 +115,6 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
             screen=shown_frame,
             words=VIEWER_WORDS,
             embed_code=embed_code(shown_frame, origin(request)),
-            origin=origin(request),
             log=read_private_log(logs, game, viewer_of(request)),
         )
 
@@ -179,15 +171,12 @@ class Pictures:
             async with self._semaphore:
                 # Another request may have drawn the same one.
                 if etag not in self._cache:
-                    self._store(etag, await run_in_threadpool(draw))
+                    self._cache[etag] = await run_in_threadpool(draw)
+                    if len(self._cache) > MAX_CACHED:
+                        del self._cache[next(iter(self._cache))]
                 return self._cache[etag]
         finally:
             self._waiting -= 1
-
-    def _store(self, etag: str, picture: bytes) -> None:
-        self._cache[etag] = picture
-        if len(self._cache) > MAX_CACHED:
-            del self._cache[next(iter(self._cache))]
 
 
 def shown_game(found: GamePage) -> Shown:

@@ -7,11 +7,11 @@ from html import escape
 from typing import Final, NamedTuple
 
 from arena.rules import ROUNDS
-from web.http.rendering import signed
+from web.http.rendering import card_name, signed
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import Scene, scene
 from web.viewer.stacks import standing
-from web.viewer.words import card_name, who_does
+from web.viewer.words import who_does
 
 _STEP: Final = 20
 """Points from one tick of the scale to the next."""

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from arena.play.replay.document import is_automatic
-from arena.rules import Card
-from web.http.rendering import fixed, signed
+from web.http.rendering import card_name, fixed, signed
 from web.viewer.film import Film, FilmStage, Frame, Viewpoint
 from web.viewer.stacks import stacks, standing
 
@@ -16,11 +15,6 @@ STAGES: Final = {
     FilmStage.SCORE: "Points",
     FilmStage.END: "End",
 }
-
-
-def card_name(card: Card) -> str:
-    """Return a kind's display name."""
-    return card.label.replace("_", " ")
 
 
 def where(frame: Frame) -> str:

@@ -1,7 +1,7 @@
 """``arena admin`` commands for bots and their images."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -15,7 +15,7 @@ from arena.languages.registry import SOURCE_SUFFIXES
 from arena.platform.names import WrongName
 from arena.platform.speech import counted
 from arena.protocol.controls import UntrustedBotsRefused
-from arena.protocol.documents import BotList
+from arena.protocol.documents import Bot, BotList
 from arena.protocol.states import BotState
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def bots(
     from arena.services.documents import bot_document
 
     with _open_bot_operators() as operators:
-        found = list(operators.every(state=state, author=author))
+        found = tuple(map(bot_document, operators.every(state=state, author=author)))
     if as_json:
-        print_json(BotList(bots=tuple(map(bot_document, found)), next=None))
+        print_json(BotList(bots=found, next=None))
     else:
         print_bots(found)
 
@@ -96,11 +96,11 @@ def reinstate(bot: BotArgument) -> None:
         _print(operators.find(bot))
 
 
-def print_bots(found: list["KnownBot"]) -> None:
+def print_bots(found: Iterable[Bot]) -> None:
     """Print bots as a table on stdout."""
     rows = [
         (
-            f"{bot.name}@{bot.playing}",
+            f"{bot.name}@{bot.version}",
             bot.author,
             bot.state.value,
             "" if bot.since is None else f"{bot.since:%Y-%m-%d %H:%M}",

@@ -1,6 +1,6 @@
 """``arena admin`` commands for accounts, invitations and the audit log."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,9 +9,6 @@ from arena.cli.console import Json, fail, print_json, print_table, read_secret, 
 from arena.cli.operating import open_arena_store, operating, operator_name
 from arena.platform.speech import counted
 from arena.protocol.states import Role
-
-if TYPE_CHECKING:
-    from arena.services.operators import UserStatus
 
 _MAX_QUOTA = 1_000_000
 
@@ -25,7 +22,7 @@ def create_user(
 ) -> None:
     """Create an account. The password is read from the terminal or standard input."""
     with operating() as operators:
-        password = _new_password()
+        password = read_secret("Password", confirm=True)
         user = operators.create_user(
             operator_name(), name, password, Role.OPERATOR if operator else Role.USER
         )
@@ -35,7 +32,7 @@ def create_user(
 def reset_password(name: Name) -> None:
     """Set a new password for an account, and revoke its sessions and tokens."""
     with operating() as operators:
-        operators.reset_password(operator_name(), name, _new_password())
+        operators.reset_password(operator_name(), name, read_secret("Password", confirm=True))
     say(f"{name} has a new password; its sessions and tokens have been revoked")
 
 
@@ -81,28 +78,27 @@ def show_user(name: Name, *, as_json: Json = False) -> None:
     """Show an account's bots and quotas, and count its recent submissions, tokens and sessions."""
     status = _status(name)
     if as_json:
-        print_json(_plain_status(status))
+        print_json(status)
         return
-    account = status.account
     rows = [
-        ("role", account.role.value),
-        ("created (UTC)", f"{account.created:%Y-%m-%d}"),
-        ("submissions within 24 hours", str(status.submissions)),
-        ("valid tokens", str(status.tokens)),
-        ("browser sessions", str(status.sessions)),
+        ("role", status["role"].value),
+        ("created (UTC)", f"{status['created']:%Y-%m-%d}"),
+        ("submissions within 24 hours", str(status["submissions"])),
+        ("valid tokens", str(status["tokens"])),
+        ("browser sessions", str(status["sessions"])),
     ]
-    print_table(("account", account.name), rows)
+    print_table(("account", status["name"]), rows)
     typer.echo()
     _print_quotas(status)
-    if status.bots:
+    if status["bots"]:
         typer.echo()
-        print_bots(list(status.bots))
+        print_bots(status["bots"])
 
 
 def list_users(*, as_json: Json = False) -> None:
     """List all accounts."""
-    with operating() as operators:
-        users = operators.users()
+    with open_arena_store() as (_, store):
+        users = store.people.accounts()
     if as_json:
         accounts = [
             {"name": user.name, "role": user.role, "created": user.created, "deleted": user.deleted}
@@ -144,50 +140,53 @@ def audit(
     account: Annotated[str | None, typer.Option(help="Only actions by or on this account.")] = None,
 ) -> None:
     """Print the audit log: actions by operators, and by users on their accounts, oldest first."""
-    with operating() as operators:
-        entries = operators.audit(last, account)
+    with open_arena_store() as (_, store):
+        entries = store.people.audit(last, account)
     for entry in entries:
         at = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         fields = (str(entry.number), at, entry.who, entry.what, entry.subject, entry.detail)
         typer.echo("\t".join(fields if entry.address is None else (*fields, entry.address)))
 
 
-def _new_password() -> str:
-    return read_secret("Password", confirm=True)
-
-
-def _status(name: str) -> "UserStatus":
+def _status(name: str) -> dict[str, Any]:
+    """Return an account with its bots, quotas, recent submissions, valid tokens and sessions, as in JSON."""
     from arena.accounts.accounts import open_accounts
-    from arena.services.operators import user_status
+    from arena.services.documents import bot_document
     from arena.submissions.receiver import open_receiver
 
     with open_arena_store() as (settings, store):
         accounts = open_accounts(store, settings.registration)
-        receiver = open_receiver(settings, store)
-        return user_status(store, accounts, receiver, settings.challenges_a_day, name)
+        account = accounts.operators.find(name)
+        own = store.people.quota(account.id)
+        sends = open_receiver(settings, store).allowance(account.name, account.id)
+        challenges = settings.challenges_a_day if own.challenges_a_day is None else own.challenges_a_day
+        limits = {
+            "submissions_a_day": sends.submissions_a_day,
+            "bots": sends.most_bots,
+            "challenges_a_day": challenges,
+        }
+        return {
+            "name": account.name,
+            "role": account.role,
+            "created": account.created,
+            "bots": [bot_document(bot) for bot in store.bots.of_account(account.id)],
+            "quotas": {
+                quota: {"limit": limit, "from": "arena" if getattr(own, quota) is None else "account"}
+                for quota, limit in limits.items()
+            },
+            "submissions": sends.sent,
+            "tokens": len(accounts.tokens.of(account)),
+            "sessions": len(accounts.sessions.of(account)),
+        }
 
 
-def _print_quotas(status: "UserStatus") -> None:
+def _print_quotas(status: dict[str, Any]) -> None:
     rows = [
-        (name.replace("_", " "), str(quota.limit), "this account" if quota.own else "arena default")
-        for name, quota in status.quotas.items()
+        (
+            name.replace("_", " "),
+            str(quota["limit"]),
+            "this account" if quota["from"] == "account" else "arena default",
+        )
+        for name, quota in status["quotas"].items()
     ]
     print_table(("quota", "limit", "source"), rows, numbers=("limit",))
-
-
-def _plain_status(status: "UserStatus") -> dict[str, object]:
-    from arena.services.documents import bot_document
-
-    return {
-        "name": status.account.name,
-        "role": status.account.role,
-        "created": status.account.created,
-        "bots": [bot_document(bot) for bot in status.bots],
-        "quotas": {
-            name: {"limit": quota.limit, "from": "account" if quota.own else "arena"}
-            for name, quota in status.quotas.items()
-        },
-        "submissions": status.submissions,
-        "tokens": status.tokens,
-        "sessions": status.sessions,
-    }

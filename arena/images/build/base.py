@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 import docker
-from docker.errors import DockerException, ImageNotFound
+from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 import arena
-from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels, ignore
-from arena.images.build.parent import PARENT_LABEL, Parent, Parents, ensure_parent
+from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels
+from arena.images.build.parent import PARENT_LABEL, Parent, debian_recipe, ensure_parent, find_image
 from arena.languages.language import BaseRecipe, Language
 
 _DOCKERFILE: Final = "Dockerfile"
@@ -26,18 +26,6 @@ PACKAGES: Final = "packages"
 If the recipe's folder already contains a folder with this name, as in the server's image, that folder is used
 unchanged.
 """
-
-
-def parents_of(language: Language) -> Parents:
-    """Return the images that a language's base image can be built on."""
-    recipe = language.recipe
-    return Parents(
-        name=language.name,
-        official=recipe.official,
-        packages=recipe.debian_packages,
-        official_arguments=recipe.official_arguments,
-        debian_arguments=recipe.debian_arguments,
-    )
 
 
 def fetch_packages(recipe: BaseRecipe, machine: str, target: Path) -> None:
@@ -98,25 +86,20 @@ _LABEL: Final = "kaiten.recipe"
 _COMPILED: Final = "__pycache__"
 
 
-def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = ignore) -> str:
+def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = lambda _: None) -> str:
     """Build a language's base image, unless the engine has one built from the same sources; return its id.
 
     ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageError.
     """
     fingerprint = _fingerprint(language)
     try:
-        return _find(client, language, fingerprint) or _make(client, language, fingerprint, say)
+        image = find_image(client, language.base_image)
+        if image is not None and image.labels.get(_LABEL) == fingerprint:
+            return str(image.id)
+        return _make(client, language, fingerprint, say)
     except (DockerException, RequestException) as error:
         name = language.base_image
         raise ImageError(f"the Docker engine could not build {name}: {error}") from error
-
-
-def _find(client: docker.DockerClient, language: Language, fingerprint: str) -> str | None:
-    try:
-        image = client.images.get(language.base_image)
-    except ImageNotFound:
-        return None
-    return str(image.id) if image.labels.get(_LABEL) == fingerprint else None
 
 
 def _make(client: docker.DockerClient, language: Language, fingerprint: str, say: Say) -> str:
@@ -136,16 +119,16 @@ def _make(client: docker.DockerClient, language: Language, fingerprint: str, say
 
 def _gather(client: docker.DockerClient, language: Language, target: Path, say: Say) -> Parent:
     """Fetch the packages into a folder, prepare the parent image in parallel, and return the parent."""
-    parents, recipe = parents_of(language), language.recipe
+    recipe = language.recipe
     ready = recipe.folder / PACKAGES
     if ready.is_dir():
         shutil.copytree(ready, target)
-        return ensure_parent(client, parents, say)
+        return ensure_parent(client, recipe.parents, say)
     say(f"Fetching {recipe.packages} for {language.base_image}")
     machine = str(client.info()["Architecture"])
     with ThreadPoolExecutor(max_workers=1) as executor:
         fetched = executor.submit(fetch_packages, recipe, machine, target)
-        parent = ensure_parent(client, parents, say)
+        parent = ensure_parent(client, recipe.parents, say)
         fetched.result()
     return parent
 
@@ -165,8 +148,8 @@ def _library(recipe: BaseRecipe) -> Iterator[tuple[Path, str]]:
 
 def _fingerprint(language: Language) -> str:
     """Hash all of the image's inputs: its files by name and content, and its parent."""
-    parents, recipe = parents_of(language), language.recipe
-    digest = hashlib.sha256(f"{parents.debian_recipe} {parents.official}".encode())
+    recipe = language.recipe
+    digest = hashlib.sha256(f"{debian_recipe(recipe.parents)} {recipe.parents.official}".encode())
     own = ((recipe.folder / name, f"recipe/{name}") for name in (_DOCKERFILE, *recipe.pins))
     try:
         for path, inside in (*own, *_library(recipe)):

@@ -27,11 +27,6 @@ _SILENCE_SECONDS = 600  # a build step may compile for a long time without outpu
 _TAIL_LINES = 40
 
 
-def ignore(stage: str) -> None:
-    """Report nothing."""
-    del stage
-
-
 def build(
     client: docker.DockerClient,
     folder: Path,

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -26,8 +26,7 @@ from docker.models.images import Image
 from requests.exceptions import RequestException
 
 from arena.images.build.context import ImageError, Say
-
-_RELEASE = "bookworm"
+from arena.languages.language import DEBIAN_RELEASE, Parents
 
 _COMMON = (
     "base-files",  # the folders of a Debian system
@@ -54,52 +53,35 @@ _LOCK_SECONDS = 120  # time to wait for other programs that use apt-get or dpkg
 _TAIL_LINES = 25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parents:
-    """The two alternative parents of an image, with their build arguments. Their content is equivalent."""
+def _bootstrap_arguments(parents: Parents) -> tuple[str, ...]:
+    """Return arguments for mmdebstrap."""
+    return (
+        "--variant=extract",
+        "--include=" + ",".join((*_COMMON, *parents.packages)),
+        *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in _UNWANTED),
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in parents.left_out),
+        f"--extract-hook={_HOOK}",
+        DEBIAN_RELEASE,
+    )
 
-    name: str  # part of the images' names, such as `python`
-    official: str  # the image in a registry
-    packages: tuple[str, ...]  # Debian packages to install in addition to the common ones
-    left_out: tuple[str, ...] = ()  # patterns of unneeded files in these packages
-    official_arguments: Mapping[str, str] = field(default_factory=dict)
-    debian_arguments: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def recorded(self) -> str:
-        """Local tag of the image pulled from the registry."""
-        return f"kaiten/registry-{self.name}:latest"
+def debian_recipe(parents: Parents) -> str:
+    """Return a hash of all inputs of the image made from Debian packages."""
+    return hashlib.sha256("\0".join(_bootstrap_arguments(parents)).encode()).hexdigest()
 
-    @property
-    def debian_image(self) -> str:
-        """Name of the image made from Debian packages."""
-        return f"kaiten/debian-{self.name}:{_RELEASE}"
 
-    @property
-    def bootstrap_arguments(self) -> tuple[str, ...]:
-        """Arguments for mmdebstrap."""
-        return (
-            "--variant=extract",
-            "--include=" + ",".join((*_COMMON, *self.packages)),
-            *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in _UNWANTED),
-            *(f"--dpkgopt=path-exclude={pattern}" for pattern in self.left_out),
-            f"--extract-hook={_HOOK}",
-            _RELEASE,
-        )
-
-    @property
-    def debian_recipe(self) -> str:
-        """A hash of all inputs of the image made from Debian packages."""
-        return hashlib.sha256("\0".join(self.bootstrap_arguments).encode()).hexdigest()
+def find_image(client: docker.DockerClient, name: str) -> Image | None:
+    """Return the engine's image with this name, or None."""
+    try:
+        return client.images.get(name)
+    except ImageNotFound:
+        return None
 
 
 def is_present(client: docker.DockerClient, parents: Parents) -> bool:
     """Return True if the engine has the image made from Debian packages, built with exactly this recipe."""
-    try:
-        image = client.images.get(parents.debian_image)
-    except ImageNotFound:
-        return False
-    return image.labels.get(_LABEL) == parents.debian_recipe
+    image = find_image(client, parents.debian_image)
+    return image is not None and image.labels.get(_LABEL) == debian_recipe(parents)
 
 
 def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
@@ -112,14 +94,14 @@ def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
     with tempfile.TemporaryDirectory(prefix="kaiten-debian-") as folder:
         archive = Path(folder) / "root.tar"
         with archive.open("wb") as out:
-            _run(["mmdebstrap", *parents.bootstrap_arguments, "-"], out.fileno())
+            _run(["mmdebstrap", *_bootstrap_arguments(parents), "-"], out.fileno())
         try:
             repository, tag = parents.debian_image.split(":")
             client.api.import_image_from_file(
                 str(archive),
                 repository=repository,
                 tag=tag,
-                changes=[f"LABEL {_LABEL}={parents.debian_recipe}"],
+                changes=[f"LABEL {_LABEL}={debian_recipe(parents)}"],
             )
         except (DockerException, RequestException) as error:
             raise ImageError(f"the Docker engine could not import {parents.debian_image}: {error}") from error
@@ -219,8 +201,8 @@ def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Pa
 
 def _find_recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
     """Return the image that was recorded earlier. Report if the engine's official tag has since moved."""
-    image = _find(client, parents.recorded)
-    tagged = _find(client, parents.official)
+    image = find_image(client, parents.recorded)
+    tagged = find_image(client, parents.official)
     if image and tagged and tagged.id != image.id:
         say(
             f"{parents.official} is now {_digest(tagged)}, but {_digest(image)} is still in use. To use the "
@@ -230,19 +212,12 @@ def _find_recorded(client: docker.DockerClient, parents: Parents, say: Say) -> I
 
 
 def _pull_and_record(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
-    image = _find(client, parents.official) or _pull(client, parents.official, say)
+    image = find_image(client, parents.official) or _pull(client, parents.official, say)
     if image:
         repository, tag = parents.recorded.split(":")
         image.tag(repository, tag)
         say(f"{parents.official} is {_digest(image)}, tagged as {parents.recorded}")
     return image
-
-
-def _find(client: docker.DockerClient, name: str) -> Image | None:
-    try:
-        return client.images.get(name)
-    except ImageNotFound:
-        return None
 
 
 def _digest(image: Image) -> str:

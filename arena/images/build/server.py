@@ -10,9 +10,10 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 import arena
-from arena.images.build.base import PACKAGES, fetch_packages, parents_of
-from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels, ignore
-from arena.images.build.parent import PARENT_LABEL, Parents, ensure_parent
+from arena.images.build.base import PACKAGES, fetch_packages
+from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels
+from arena.images.build.parent import PARENT_LABEL, ensure_parent
+from arena.languages.language import Parents
 from arena.languages.python import PYTHON
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
@@ -25,7 +26,7 @@ _DOCKERFILE = "deploy/Dockerfile"
 _CLUSTER_PINS = "requirements-cluster.lock"  # includes a cluster's dependencies
 
 
-def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
+def build_server_image(client: docker.DockerClient, say: Say = lambda _: None) -> str:
     """Build SERVER_IMAGE from this checkout, on the parent of the Python base image, and return its id.
 
     The engine's layer cache makes repeated builds fast; the id stays the same if nothing has changed. Raises
@@ -38,7 +39,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
             "run this in a checkout"
         )
     try:
-        parent = ensure_parent(client, parents_of(PYTHON), say)
+        parent = ensure_parent(client, PYTHON.recipe.parents, say)
         machine = str(client.info()["Architecture"])
     except (DockerException, RequestException) as error:
         raise ImageError(f"the Docker engine could not build {SERVER_IMAGE}: {error}") from error
@@ -74,7 +75,7 @@ _PARENTS: Final = Parents(
 )
 
 
-def build_database_image(client: docker.DockerClient, say: Say = ignore) -> str:
+def build_database_image(client: docker.DockerClient, say: Say = lambda _: None) -> str:
     """Build DATABASE_IMAGE from this checkout and return its id; ``say`` reports each stage.
 
     Raises ImageError.

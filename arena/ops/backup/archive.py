@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, Self
 
 import msgspec
 
-from arena.db.opening import NO_UPGRADE, is_known, is_too_old
+from arena.db.opening import FIRST_REVISION, NO_UPGRADE, is_known
 from arena.platform.speech import visible
 from arena.protocol.decoding import prepared
 
@@ -247,7 +247,7 @@ def _parse_manifest(content: bytes, path: Path) -> BackupManifest:
     for name in manifest.names(BLOBS):
         if manifest.parts[f"{BLOBS}/{name}"].sha256 != name:
             raise BackupDamaged(f"{path} is damaged (a blob's name is not its digest): use another copy")
-    if is_too_old(manifest.revision):
+    if manifest.revision < FIRST_REVISION:
         raise BackupTooOld(
             f"{path} has tables at revision {visible(manifest.revision)}, {NO_UPGRADE}: start an "
             "arena without it or, to keep its games, restore it with the version that made it"

@@ -270,25 +270,19 @@ def house_moves(
     Decisions have no entry for a bot that raises an exception or plays an illegal move. The same arguments
     give the same moves.
     """
+    found: list[dict[str, Move]] = [{} for _ in recorded]
     before = random.getstate()  # bots draw from the shared generator
     try:
-        return _moves(bots, recorded, seats, seed)
+        for name, new in bots.items():
+            choosers = [new() for _ in range(seats)]
+            for moves, (step, view, *_) in zip(found, recorded, strict=True):
+                random.seed(f"{seed}/{step}/{view.seat}/{name}")
+                try:
+                    move = as_move(choosers[view.seat](view), view)
+                    check_move(view.seat, view.hand, view.tables[view.seat], move, control=view.control)
+                except Exception:  # noqa: BLE001, S112 - a modified sample bot may raise anything
+                    continue
+                moves[name] = move
     finally:
         random.setstate(before)
-
-
-def _moves(
-    bots: Mapping[str, Factory], recorded: Sequence[RecordedDecision], seats: int, seed: int
-) -> list[dict[str, Move]]:
-    found: list[dict[str, Move]] = [{} for _ in recorded]
-    for name, new in bots.items():
-        choosers = [new() for _ in range(seats)]
-        for moves, (step, view, *_) in zip(found, recorded, strict=True):
-            random.seed(f"{seed}/{step}/{view.seat}/{name}")
-            try:
-                move = as_move(choosers[view.seat](view), view)
-                check_move(view.seat, view.hand, view.tables[view.seat], move, control=view.control)
-            except Exception:  # noqa: BLE001, S112 - a modified sample bot may raise anything
-                continue
-            moves[name] = move
     return found

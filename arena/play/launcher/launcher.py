@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Protocol, Self
 
 import msgspec
@@ -76,9 +75,7 @@ class RefereeProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._await_exit()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
@@ -143,7 +140,6 @@ class RefereeProcess:
         return f"the referee exited with code {code}" + (f": {printed}" if printed else "")
 
 
-_REFEREE_MIB: Final = 512
 _SPARE_SECONDS: Final = 60.0
 _HOST_FACTOR: Final = 4
 """Factor for the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
@@ -154,10 +150,6 @@ _GRACE_SECONDS: Final = 30.0
 
 _PERSON_SECONDS: Final = 3600.0
 """Maximum total time for a person's decisions."""
-
-
-def _discard_progress(_: bytes) -> None:
-    """Discard progress."""
 
 
 class PersonChannel:
@@ -205,7 +197,7 @@ class Launcher:
         self,
         spec: bytes,
         slots: tuple[int, ...],
-        progress: Callable[[bytes], None] = _discard_progress,
+        progress: Callable[[bytes], None] = lambda _: None,
         person: Person | None = None,
     ) -> bytes:
         """Play a match.
@@ -360,7 +352,6 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
         sockets=tuple(str(path) for path in sockets.paths),
         folder=str(sockets.referee_folder),
         uid=sockets.referee_uid,
-        memory_mib=_REFEREE_MIB,
         person=match.person,
     )
 

@@ -41,7 +41,11 @@ MAX_RUN_DIR_LENGTH: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
 
 
 class SeatSockets:
-    """The folders of one match; ``root`` belongs to this match only."""
+    """The folders of one match, in ``root``, which belongs to this match only.
+
+    Only this process's user can write to the seats' folders. Only the referee can enter its own folder,
+    which isn't mounted into any container.
+    """
 
     def __init__(self, root: Path, slots: tuple[int, ...]) -> None:
         self.folders = tuple(root / str(seat) for seat in range(len(slots)))
@@ -49,12 +53,6 @@ class SeatSockets:
         self.referee_folder = root / "referee"
         self._slots = slots
         self.referee_uid = REFEREE_UID + slots[0] if os.geteuid() == 0 else None
-
-    def make(self) -> None:
-        """Create the folders. Only this process's user can write to the seats' folders.
-
-        Only the referee can enter its own folder, which isn't mounted into any container.
-        """
         for folder in self.folders:
             folder.mkdir(parents=True)
             folder.chmod(0o711)  # despite the umask, because the bot runs as another user
@@ -84,7 +82,6 @@ def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]
             root = Path(stack.enter_context(folder))
             root.chmod(0o711)
             sockets = SeatSockets(root, slots)
-            sockets.make()
         except OSError as error:
             raise MatchVoid(
                 f"can't create socket folders in {run_dir}: {error}. Check ARENA_RUN_DIR"

@@ -30,7 +30,7 @@ class SlotPool:
     def __init__(self, size: int, share: float) -> None:
         self.size = size
         self.share = share
-        self._usable = size
+        self.usable = size  # lower while the host has other work; reserved slots stay reserved
         self._free = set(range(size))
         self._lock = threading.Lock()
 
@@ -60,27 +60,15 @@ class SlotPool:
         with self._lock:
             return self.size - len(self._free)
 
-    @property
-    def usable(self) -> int:
-        """Number of usable slots; lower while the host has other work."""
-        return self._usable
-
-    def set_usable(self, usable: int) -> None:
-        """Limit the number of slots in use. Reserved slots stay reserved.
-
-        Unless the limit is 0, a match of any size may run if no other match is running.
-        """
-        with self._lock:
-            self._usable = usable
-
     def reserve(self, count: int, *, already_sent: bool = False) -> tuple[int, ...] | None:
         """Reserve slots, lowest first. Return None if not enough are free and usable.
 
-        ``already_sent`` ignores the limit of :meth:`set_usable`, for a match that this host already has.
+        Unless ``usable`` is 0, a match of any size may run if no other match is running. ``already_sent``
+        ignores ``usable``, for a match that this host already has.
         """
         with self._lock:
             busy = self.size - len(self._free)
-            limit = self.size if already_sent else self._usable
+            limit = self.size if already_sent else self.usable
             if len(self._free) < count or not limit or (busy and busy + count > limit):
                 return None
             taken = tuple(sorted(self._free)[:count])

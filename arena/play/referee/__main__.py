@@ -41,6 +41,7 @@ from arena.play.referee.spec import (
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
+_MEMORY_BYTES: Final = 512 * _MIB
 _STDERR_BYTES: Final = _MIB
 REPORT_SECONDS: Final = 0.5
 """Interval between reports about finished rounds. Matches shorter than this send none."""
@@ -57,8 +58,7 @@ def main() -> None:
 
 def _confine(spec: RefereeSpec) -> None:
     """Drop every privilege. Import everything first: files may be unreachable afterwards."""
-    limit = spec.memory_mib * _MIB
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # This limits stderr, which the launcher redirects to a file.
     resource.setrlimit(resource.RLIMIT_FSIZE, (_STDERR_BYTES, _STDERR_BYTES))
@@ -131,7 +131,7 @@ async def _read_launcher(conductor: Conductor, person: PersonPlayer, source: Bin
     while line := await reader.readline():
         match msgspec.json.decode(line, type=FromLauncher):
             case Started(seat, cpu):
-                conductor.started(seat, None if cpu is None else HostDelayMeter(cpu))
+                conductor.started(seat, HostDelayMeter(cpu))
             case Ended(seat, why):
                 conductor.ended(seat, why)
             case PersonAnswered(round_number, turn, move):

@@ -23,18 +23,14 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
     sockets: tuple[str, ...]  # where to listen, one path per bot
     folder: str  # the referee's own folder, for its inner sockets; no bot can reach it
     uid: int | None  # the user to switch to once the sockets are bound, or None
-    memory_mib: int  # memory limit of the process
     person: int | None = None  # index of the bot that is a person, who has no socket and no clock
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """A seat's sandbox was started, so the time limit for its greeting now applies.
-
-    ``cpu`` lists the files with its CPU time counters, if any.
-    """
+    """A seat's sandbox was started, so the time limit for its greeting now applies."""
 
     seat: int
-    cpu: CpuFiles | None = None
+    cpu: CpuFiles
 
 
 class Ended(msgspec.Struct, frozen=True, tag="ended"):

@@ -107,7 +107,7 @@ class GameTable:
         self._seed = seed
         self._early = early
         self._send = send
-        self._state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
+        self.state: State = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
         time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
         no_clock = SeatClock(math.inf, 0.0)
         self._seats = [
@@ -132,12 +132,7 @@ class GameTable:
     @property
     def over(self) -> bool:
         """True if the game has ended."""
-        return self._state.over
-
-    @property
-    def state(self) -> State:
-        """The game so far."""
-        return self._state
+        return self.state.over
 
     @property
     def finished_rounds(self) -> int:
@@ -150,7 +145,7 @@ class GameTable:
 
     def record(self) -> GameRecord:
         """Return the game as played so far."""
-        result = self._state.result
+        result = self.state.result
         return GameRecord(
             seed=self._seed, steps=tuple(self._steps), totals=result.totals if result is not None else ()
         )
@@ -174,7 +169,7 @@ class GameTable:
 
     def is_future(self, seat: int, answer: PlayerAnswer) -> bool:
         """Return True if an answer is for a decision that hasn't been requested from the seat yet."""
-        state = self._state
+        state = self.state
         decision = (answer.round, answer.turn)
         return (
             not state.over and (state.round, state.turn) < decision and will_ask(state.rules, seat, *decision)
@@ -253,21 +248,21 @@ class GameTable:
 
         Call this after each event, at once or later. Until then, no seat learns of another's answers.
         """
-        while not self._pending and not self._state.over:
-            before = self._state
+        while not self._pending and not self.state.over:
+            before = self.state
             self._steps.append(tuple(self._decisions))
-            self._state = apply(before, self._moves)
-            chosen, *automatic = self._state.turns[len(before.turns) :]
+            self.state = apply(before, self._moves)
+            chosen, *automatic = self.state.turns[len(before.turns) :]
             stand_ins = tuple([decision is not None and decision.standin for decision in self._decisions])
             self._send_all(TurnRevealed(self.game, chosen, stand_ins))
             for turn in automatic:
                 self._send_all(TurnRevealed(self.game, turn, ()))
-            for scores in self._state.rounds[len(before.rounds) :]:
+            for scores in self.state.rounds[len(before.rounds) :]:
                 self._round_ends.append(len(self._steps))
                 self._send_all(RoundScored(self.game, before.round, scores))
-            if self._state.result is not None:
+            if self.state.result is not None:
                 takeover_steps = [seat.taken_over for seat in self._seats]
-                result = self._state.result
+                result = self.state.result
                 self._send_all(
                     GameEnded(self.game, result, places_with_faults(result.places, takeover_steps))
                 )
@@ -275,12 +270,12 @@ class GameTable:
                 self._request_decisions(now)
 
     def _request_decisions(self, now: float) -> None:
-        self._moves = [None] * self._state.rules.players
-        self._decisions = [None] * self._state.rules.players
+        self._moves = [None] * self.state.rules.players
+        self._decisions = [None] * self.state.rules.players
         nonces = self._nonces()
-        for seat in seats_to_move(self._state):
+        for seat in seats_to_move(self.state):
             player = self._seats[seat]
-            seen = view(self._state, seat)
+            seen = view(self.state, seat)
             self._pending[seat] = _OpenDecision(seen, now, player.clock.allowance, nonces[seat])
             if player.taken_over is not None:
                 self._stand_in(seat)
@@ -295,7 +290,7 @@ class GameTable:
 
     def _nonces(self) -> tuple[int, ...]:
         """Return one number per seat that no bot can guess: bots don't know the seed."""
-        text = f"{self._seed}/{self._state.round}/{self._state.turn}"
+        text = f"{self._seed}/{self.state.round}/{self.state.turn}"
         numbers = struct.unpack("<5I", blake2s(text.encode(), digest_size=20).digest())
         return tuple([number or 1 for number in numbers])  # 0 on the wire means no nonce
 

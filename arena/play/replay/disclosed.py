@@ -22,7 +22,7 @@ from arena.play.replay.document import (
     turns_of,
 )
 from arena.protocol.decoding import prepared
-from arena.rules import Rules, State
+from arena.rules import State
 
 DISCLOSED_FORMAT: Final = "kaiten-live/1"
 
@@ -67,11 +67,6 @@ class DisclosedGame:
     puddings: ReplayPuddings
     totals: tuple[int, ...]
     places: tuple[int, ...]
-
-    @property
-    def variant(self) -> Rules:
-        """The rules in play. Raises InvalidRules."""
-        return self.rules.as_rules
 
     @property
     def over(self) -> bool:

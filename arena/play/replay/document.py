@@ -162,11 +162,6 @@ class PublicReplay:
     places: tuple[int, ...]
     rules_places: tuple[int, ...]
 
-    @property
-    def variant(self) -> Rules:
-        """The rules of the game. Raises InvalidRules."""
-        return self.rules.as_rules
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Head:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from arena.play.replay.disclosed import DisclosedGame
@@ -43,31 +42,22 @@ _CARDS: Final = {card.label: card for card in Card}
 _MAX_QUOTED: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference from the rules: its position, such as ``turns[12].plays[1][0]``, and what is wrong."""
+class Difference(Exception):
+    """A difference from the rules: its position, such as ``turns[12].plays[1][0]``, and what is wrong.
 
-    path: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.text}"
-
-
-class _Found(Exception):
-    """Not an error: carries the result out of the recursion."""
+    It is an exception only to leave the recursion.
+    """
 
     def __init__(self, path: str, text: str) -> None:
-        super().__init__(path, text)
-        self.difference = Difference(path, text)
+        super().__init__(f"{path}: {text}")
 
 
 def verify(replay: PublicReplay) -> Difference | None:
     """Replay a game from its seed, and return the first difference in document order, or None."""
     try:
         _verify(replay)
-    except _Found as found:
-        return found.difference
+    except Difference as difference:
+        return difference
     return None
 
 
@@ -90,9 +80,9 @@ def _start(replay: PublicReplay) -> State:
     """Deal from the seed."""
     _compare("shuffle", replay.shuffle, SHUFFLE)
     try:
-        rules = replay.variant
+        rules = replay.rules.as_rules
     except InvalidRules as error:
-        raise _Found("rules", str(error)) from error
+        raise Difference("rules", str(error)) from error
     _expect_length("seats", replay.seats, rules.players)
     deck = shuffled_deck(rules, bytes.fromhex(replay.seed))
     _compare("deals", replay.deals, dealt(rules, deck))
@@ -102,7 +92,7 @@ def _start(replay: PublicReplay) -> State:
 def _play(path: str, turn: ReplayTurn, state: State) -> State:
     """Apply a recorded turn."""
     if state.over:
-        raise _Found(path, "is one turn more than the game has")
+        raise Difference(path, "is one turn more than the game has")
     _compare(f"{path}.round", turn.round, state.round)
     _compare(f"{path}.turn", turn.turn, state.turn)
     _expect_length(f"{path}.plays", turn.plays, state.rules.participants)
@@ -113,7 +103,7 @@ def _play(path: str, turn: ReplayTurn, state: State) -> State:
     try:
         return apply(state, moves)
     except IllegalMove as error:
-        raise _Found(f"{path}.plays[{error.seat}]", f"the rules forbid it: {error}") from error
+        raise Difference(f"{path}.plays[{error.seat}]", f"the rules forbid it: {error}") from error
 
 
 def _parse_cards(path: str, names: Cards) -> tuple[Card, ...]:
@@ -121,7 +111,7 @@ def _parse_cards(path: str, names: Cards) -> tuple[Card, ...]:
     for number, name in enumerate(names):
         card = _CARDS.get(name)
         if card is None:
-            raise _Found(f"{path}[{number}]", f"is {_quote(name)}, which is not a kind of card")
+            raise Difference(f"{path}[{number}]", f"is {_quote(name)}, which is not a kind of card")
         cards.append(card)
     return tuple(cards)
 
@@ -135,7 +125,7 @@ def _compare_turn(path: str, turn: ReplayTurn, revealed: Turn) -> None:
 def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | None]) -> None:
     result = state.result
     if result is None or len(replay.turns) < len(state.turns):
-        raise _Found("turns", f"has {len(replay.turns)} entries, but the game doesn't end there")
+        raise Difference("turns", f"has {len(replay.turns)} entries, but the game doesn't end there")
     rounds = [scored(scores) for scores in state.rounds]
     _expect_length("rounds", replay.rounds, len(rounds))
     for number, (recorded, given) in enumerate(zip(replay.rounds, rounds, strict=True)):
@@ -170,9 +160,9 @@ class _Referee:
         for seat, fault in enumerate(turn.fault):
             where = f"{path}.fault[{seat}]"
             if fault and seat not in seats:
-                raise _Found(where, f"is {_quote(fault)}, but the seat was not asked")
+                raise Difference(where, f"is {_quote(fault)}, but the seat was not asked")
             if fault and self.moments[seat] is not None:
-                raise _Found(where, f"is {_quote(fault)}, but the seat had been taken over")
+                raise Difference(where, f"is {_quote(fault)}, but the seat had been taken over")
         self._faults.append(turn.fault)
         if any(turn.fault):
             self.moments = taken_over(self._faults, self._players)
@@ -197,14 +187,14 @@ def _compare(path: str, recorded: object, given: object, source: str = "the rule
         for key in [key for key in given if key in recorded]:
             _compare(f"{path}.{key}", recorded[key], given[key], source)
         keys = f"has the keys {_quote(sorted(recorded))}, but the rules give {_quote(sorted(given))}"
-        raise _Found(path, keys)
-    raise _Found(path, f"is {_quote(recorded)}, but {source} give {_quote(given)}")
+        raise Difference(path, keys)
+    raise Difference(path, f"is {_quote(recorded)}, but {source} give {_quote(given)}")
 
 
 def _expect_length(path: str, recorded: Sequence[object], length: int) -> None:
     if len(recorded) != length:
         entries = "1 entry" if len(recorded) == 1 else f"{len(recorded)} entries"
-        raise _Found(path, f"has {entries}, but the rules give {length}")
+        raise Difference(path, f"has {entries}, but the rules give {length}")
 
 
 def _quote(value: object) -> str:
@@ -227,7 +217,7 @@ def course(replay: PublicReplay) -> tuple[Step, ...]:
     """
     if difference := verify(replay):
         raise InvalidReplay(str(difference))
-    rules = replay.variant
+    rules = replay.rules.as_rules
     return _walk(new_game(rules, shuffled_deck(rules, bytes.fromhex(replay.seed))), replay.turns)
 
 
@@ -237,7 +227,7 @@ def course_so_far(game: DisclosedGame) -> tuple[Step, ...]:
     Raises InvalidReplay.
     """
     try:
-        return _walk(new_game(game.variant, _deck(game)), game.turns)
+        return _walk(new_game(game.rules.as_rules, _deck(game)), game.turns)
     except (ValueError, InvalidRules) as error:
         raise InvalidReplay(f"not a valid partial game: {error}") from error
 
@@ -245,7 +235,7 @@ def course_so_far(game: DisclosedGame) -> tuple[Step, ...]:
 def _deck(game: DisclosedGame) -> tuple[Card, ...]:
     """Return a deck that begins with the deals so far; the rest is sorted, so it discloses nothing."""
     dealt = [Card.from_label(label) for hands in game.deals for hand in hands for label in hand]
-    rest = Counter(unshuffled_deck(game.variant)) - Counter(dealt)
+    rest = Counter(unshuffled_deck(game.rules.as_rules)) - Counter(dealt)
     return (*dealt, *sorted(rest.elements()))
 
 
@@ -291,10 +281,9 @@ def log_of(recorded: PublicReplay) -> GameLog:
     Raises InvalidReplay if it breaks the rules; the message describes the first difference.
     """
     decided = _decision_steps(recorded)
-    deck = decided[0].moment.state.deck
-    return GameLog(
-        recorded.variant, deck, tuple([tuple(moves_of(step.noted, step.moment.state)) for step in decided])
-    )
+    start = decided[0].moment.state
+    moves = tuple([tuple(moves_of(step.noted, step.moment.state)) for step in decided])
+    return GameLog(start.rules, start.deck, moves)
 
 
 def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
@@ -316,4 +305,4 @@ def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
 
 def _decision_steps(recorded: PublicReplay) -> list[Step]:
     """Return the turns in which seats were asked."""
-    return [step for step in course(recorded) if not is_automatic(recorded.variant, step.noted.turn)]
+    return [step for step in course(recorded) if not is_automatic(recorded.rules.as_rules, step.noted.turn)]

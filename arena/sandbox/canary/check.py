@@ -58,11 +58,8 @@ def share_between(before: dict[str, Any], after: dict[str, Any], seconds: float)
 
 def run_seconds(state: dict[str, Any]) -> float:
     """Return how long an ended container ran, by the engine's clock."""
-    return _seconds(state["StartedAt"], state["FinishedAt"])
-
-
-def _seconds(start: str, end: str) -> float:
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    lifetime = datetime.fromisoformat(state["FinishedAt"]) - datetime.fromisoformat(state["StartedAt"])
+    return lifetime.total_seconds()
 
 
 INSTALL: Final = "canary"
@@ -251,7 +248,7 @@ class Canary:
         unmeasured = unmeasured_reason(sandbox.cpu)
         sandbox.remove()
         return ProbeResult(
-            observations=None,
+            observations={},
             exit=sandbox.wait(),
             in_time=True,
             cpus=found["HostConfig"]["NanoCpus"] / _NANO,

@@ -43,7 +43,7 @@ class Share:
 class ProbeResult:
     """The result of the trial in one container."""
 
-    observations: Mapping[str, Any] | None  # the probe's last readable line, or None
+    observations: Mapping[str, Any]  # the probe's last readable line; empty if there is none
     exit: Exit  # how it ended
     in_time: bool  # False if it had to be killed
     seconds: float | None = None  # time from its start to its end, by the engine's clock; None if unknown
@@ -72,12 +72,12 @@ class Evidence:
     trials: Mapping[str, ProbeResult] = field(default_factory=dict)  # one per task
 
 
-def last_observations(stderr: str) -> dict[str, Any] | None:
-    """Return the content of the probe's last readable line, or None."""
+def last_observations(stderr: str) -> dict[str, Any]:
+    """Return the content of the probe's last readable line; empty if there is none."""
     for line in reversed(stderr.splitlines()):
         if line.startswith(MARK):
             try:
                 return msgspec.json.decode(line.removeprefix(MARK), type=dict[str, Any])
             except msgspec.DecodeError:
                 continue  # truncated by the end of its process
-    return None
+    return {}

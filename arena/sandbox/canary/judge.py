@@ -1,12 +1,12 @@
 """Derives findings from evidence, without I/O."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
-from arena.sandbox.canary.evidence import Evidence, ProbeResult
+from arena.sandbox.canary.evidence import Evidence
 from arena.sandbox.docker.policy import DISK_READ_BYTES_PER_SECOND, OPEN_FILES, TMP_FILES
 
 _MIB: Final = 1024 * 1024
@@ -28,8 +28,8 @@ Verdict = tuple[bool, str]
 """A control's result: True if it passed, and what was observed."""
 
 
-def _look_observations(evidence: Evidence) -> dict[str, Any]:
-    return dict(evidence.trials["look"].observations or {})
+def _look_observations(evidence: Evidence) -> Mapping[str, Any]:
+    return evidence.trials["look"].observations
 
 
 def _network(evidence: Evidence) -> Verdict:
@@ -152,7 +152,7 @@ def _terminals(evidence: Evidence) -> Verdict:
 
 def _memory(evidence: Evidence) -> Verdict:
     trial, limit = evidence.trials["memory"], evidence.limits.memory_mib * _MIB
-    got = int(_observations(trial)["bytes"])
+    got = int(trial.observations["bytes"])
     words = f"{got // _MIB} MiB could be allocated ({evidence.limits.memory_mib} allowed)"
     if got > limit + _MEMORY_SLACK or got < limit // 4 or trial.exit.code == 0:
         return False, words
@@ -175,7 +175,7 @@ def _swap(evidence: Evidence) -> Verdict:
 
 
 def _processes(evidence: Evidence) -> Verdict:
-    got = int(_observations(evidence.trials["processes"])["processes"])
+    got = int(evidence.trials["processes"].observations["processes"])
     return 1 < got <= evidence.pids, f"{got} processes ({evidence.pids} allowed)"
 
 
@@ -263,10 +263,6 @@ def _deadline(evidence: Evidence) -> Verdict:
 def _all_bots_memory(evidence: Evidence) -> Verdict:
     found = evidence.trials["cpu"].shared_limit
     return (False, NO_ANSWER) if found is None else (found.held, found.detail)
-
-
-def _observations(trial: ProbeResult) -> dict[str, Any]:
-    return dict(trial.observations or {})
 
 
 RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
@@ -365,8 +361,8 @@ def _verdict(name: str, evidence: Evidence) -> Verdict:
             held, detail = True, _OWN_KERNEL[name].format(kernel)
     except (KeyError, TypeError, ValueError):
         # The probe was cut short, or it couldn't try this control; it reported the error if possible.
-        observations = evidence.trials["look"].observations or {}
-        errors = "; ".join(f"{part}: {error}" for part, error in observations.get("errors", {}).items())
+        found = _look_observations(evidence).get("errors", {})
+        errors = "; ".join(f"{part}: {error}" for part, error in found.items())
         return False, f"{NO_ANSWER} ({errors})" if errors else NO_ANSWER
     return held, detail
 

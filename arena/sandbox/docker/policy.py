@@ -136,7 +136,12 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "CgroupnsMode": "private",
         "ReadonlyRootfs": True,
         "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={TMP_FILES}"},
-        "Mounts": [_socket_mount(spec), _init_mount(host)],
+        "Mounts": [
+            _bind(str(spec.socket_dir), SOCKET_MOUNT),
+            # Only the file. Bots could communicate through a folder that all containers share, because the
+            # kernel caches failed lookups in it (negative dentries).
+            _bind(host.init_file, f"{INIT_MOUNT}/{INIT_FILE}"),
+        ],
         "CapDrop": ["ALL"],
         "SecurityOpt": ["no-new-privileges", f"seccomp={seccomp}"],
         "MaskedPaths": [*MASKED],
@@ -174,20 +179,9 @@ def _disk_limits(disk: str) -> dict[str, Any]:
     }
 
 
-def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
-    # Under Mounts, not Binds: for a bind, the engine would create a missing source.
-    return {"Type": "bind", "Source": str(spec.socket_dir), "Target": SOCKET_MOUNT, "ReadOnly": True}
-
-
-def _init_mount(host: EngineHost) -> dict[str, Any]:
-    # Mount only the file. Bots could communicate through a folder that all containers share, because the
-    # kernel caches failed lookups in it (negative dentries).
-    return {
-        "Type": "bind",
-        "Source": host.init_file,
-        "Target": f"{INIT_MOUNT}/{INIT_FILE}",
-        "ReadOnly": True,
-    }
+def _bind(source: str, target: str) -> dict[str, Any]:
+    # Under Mounts, not Binds: for those, the engine would create a missing source.
+    return {"Type": "bind", "Source": source, "Target": target, "ReadOnly": True}
 
 
 def pids_limit(limits: Limits, host: EngineHost) -> int:

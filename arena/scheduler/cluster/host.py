@@ -18,6 +18,7 @@ from distributed.comm.core import connect
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from arena.platform.names import is_loopback
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
@@ -28,7 +29,6 @@ from arena.scheduler.cluster.member import (
     SchedulerHealth,
     ShutdownSignal,
     configure_dask,
-    is_loopback,
     shutdown_signals,
     wait_for,
     wait_until,

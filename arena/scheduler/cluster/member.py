@@ -1,7 +1,6 @@
 """Code shared by scheduler and worker: shutdown signals, health and connection settings."""
 
 import asyncio
-import ipaddress
 import logging
 import signal
 import ssl
@@ -14,6 +13,8 @@ from typing import Any, Final
 
 import dask.config
 from distributed import Scheduler, Security
+
+from arena.platform.names import is_loopback
 
 _POLL_SECONDS: Final = 0.1
 _TICK_SECONDS: Final = 1.0
@@ -96,16 +97,6 @@ class Keys:
     ca: Path  # the cluster's authority; only members with a certificate from it are admitted
     cert: Path  # the member's certificate
     key: Path  # the member's private key
-
-
-def is_loopback(host: str) -> bool:
-    """Return True if this name or address is reachable only from this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def address_of(host: str, port: int, keys: Keys | None) -> str:

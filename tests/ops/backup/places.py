@@ -16,6 +16,7 @@ from arena.images.store import ImageStore
 from arena.ops.backup.archive import BackupManifest
 from arena.platform.settings import Settings
 from tests.cli.command import arena
+from tests.databases import sqlite_store
 from tests.db.builders import add_bot
 from tests.db.test_submissions import PLENTY, new
 from tests.images.builders import keep
@@ -52,7 +53,8 @@ class Spot:
     @contextmanager
     def store(self) -> Iterator[Store]:
         """Yield the arena's store."""
-        with closing(open_store(self.settings.url)) as store:
+        url, file = self.settings.database_url, self.settings.data_dir / "arena.sqlite3"
+        with closing(sqlite_store(file) if url is None else open_store(url)) as store:
             yield store
 
     @property

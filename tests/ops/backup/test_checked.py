@@ -86,17 +86,24 @@ def test_a_failed_backup_on_stdout_is_cut_off(live: Spot, spots: Spots, tmp_path
 
 
 def test_a_backup_is_read_back_before_it_is_reported(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """A backup in a file is verified. One on stdout can't be, so it isn't reported as verified."""
+    """A backup in a file is verified. One on stdout can't be, so it isn't reported as verified.
+
+    It can be piped to another host and restored there.
+    """
     made = live.arena("backup", "kept.zip", folder=tmp_path)
     assert made.returncode == 0
     assert b"arena: verifying the backup\narena: backup written and verified: " in made.stderr
-    assert spots.make("there").arena("restore", "kept.zip", folder=tmp_path).returncode == 0
     piped = live.arena("backup", "-", folder=tmp_path)
     assert piped.returncode == 0
     assert b"It went to stdout, so it was not verified" in piped.stderr
+    there = spots.make("there")
+    (tmp_path / "piped.zip").write_bytes(piped.stdout)
+    assert there.arena("restore", "piped.zip", folder=tmp_path).returncode == 0
+    with live.store() as before, there.store() as after:
+        assert everything(after) == everything(before)
 
 
-@pytest.mark.parametrize("at", [100, 2000, -22])
+@pytest.mark.parametrize("at", [100, -22])
 def test_a_disk_that_returns_other_data_is_detected(live: Spot, tmp_path: Path, at: int) -> None:
     """A changed byte is detected anywhere in the file."""
     path = tmp_path / "kept.zip"

@@ -18,6 +18,7 @@ from arena.db.schema import Base, CardCountRow, LadderRow
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import POINT, Count, Games, Tally, merged
 from arena.protocol.match import RuntimeName
+from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, claimed, finished
 from tests.db.every_table import fill_every_table, held
 from tests.kinds import BOTH
@@ -168,15 +169,14 @@ def grown(table: Any, row: dict[str, Any]) -> list[Any]:  # noqa: ANN401 - a tab
     return values
 
 
-def veteran(spots: Spots, *, postgresql: bool) -> Spot:
-    """Create an arena that looks as if it had played a billion games."""
-    young, old = spots.make("young"), spots.make("old", postgresql=postgresql)
-    for spot in (young, old):
-        spot.settings.data_dir.mkdir()
-    with young.store() as store:
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dump.TableToLoad]:
+    """Return the tables of an arena that looks as if it had played a billion games."""
+    file = tmp_path_factory.mktemp("young") / "arena.sqlite3"
+    with closing(sqlite_store(file)) as store:
         fill_every_table(store)
-    with closing(Database(young.settings.url)) as database, database.read() as connection:
-        tables = {
+    with closing(Database(f"sqlite:///{file}")) as database, database.read() as connection:
+        return {
             table.name: dump.TableToLoad(
                 tuple(table.columns.keys()),
                 len(rows := [grown(table, row._asdict()) for row in connection.execute(select(table))]),
@@ -184,6 +184,12 @@ def veteran(spots: Spots, *, postgresql: bool) -> Spot:
             )
             for table in Base.metadata.sorted_tables
         }
+
+
+def veteran(spots: Spots, tables: dict[str, dump.TableToLoad], *, postgresql: bool) -> Spot:
+    """Create an arena with these tables."""
+    old = spots.make("old", postgresql=postgresql)
+    old.settings.data_dir.mkdir()
     entry = NewAuditEntry(at=START, who="terminal:root", what="test")
     dump.load(old.settings.url, NEWEST_REVISION, tables, entry)
     return old
@@ -211,9 +217,11 @@ def _in_utc(tables: Any) -> dict[str, Any]:  # noqa: ANN401 - rows of any table
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("of", ["sqlite", "postgresql"])
-def test_large_numbers_survive_a_change_of_database(spots: Spots, tmp_path: Path, of: str) -> None:
+def test_large_numbers_survive_a_change_of_database(
+    spots: Spots, tables: dict[str, dump.TableToLoad], tmp_path: Path, of: str
+) -> None:
     """Every number survives a backup and a restore. Later games' results are added exactly."""
-    old = veteran(spots, postgresql=of == "postgresql")
+    old = veteran(spots, tables, postgresql=of == "postgresql")
     there = spots.make("there", postgresql=of == "sqlite")
     old.back_up(tmp_path / "kept.zip")
     there.restore(tmp_path / "kept.zip")
@@ -245,9 +253,11 @@ def times(tally: Tally, factor: int) -> Tally:
 
 @pytest.fixture(params=BOTH)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the address of an empty database."""
+    """Return the address of a new arena's database."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+        file = tmp_path / "arena.sqlite3"
+        sqlite_store(file).close()
+        return f"sqlite:///{file}"
     return str(request.getfixturevalue("postgresql_url"))
 
 

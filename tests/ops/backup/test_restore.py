@@ -13,7 +13,7 @@ from sqlalchemy import MetaData, text
 from arena.app.folders import CannotStart, data_dir_lock
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
-from arena.db.errors import DatabaseNotEmpty
+from arena.db.errors import DatabaseRefused
 from arena.db.opening import NEWEST_REVISION, revision_of
 from arena.ops.backup.archive import (
     MANIFEST,
@@ -66,8 +66,11 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
     assert not set(dealt[0].seeds) & set(dealt[1].seeds)
 
 
-def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spots) -> None:
-    """Only the installation's id and the audit log differ. The log has an entry on the restore."""
+def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spots, tmp_path: Path) -> None:
+    """Only the installation's id and the audit log differ. The log has an entry on the restore.
+
+    A backup of the restored arena equals the original one, except for the audit log.
+    """
     there = spots.make("there")
     manifest = there.restore(kept)
     assert {file.name for file in there.settings.data_dir.iterdir() if file.is_file()} == {
@@ -80,16 +83,20 @@ def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spo
         assert not before.people.audit(9)
     assert manifest.install == (live.settings.data_dir / "install").read_text().strip()
     assert not (there.settings.data_dir / "install").exists()
+    again = there.back_up(tmp_path / "again.zip")
+    differing = {
+        name for name in manifest.parts | again.parts if manifest.parts.get(name) != again.parts.get(name)
+    }
+    assert differing == {"tables/audit"}
     assert manifest.revision == NEWEST_REVISION
     with data_dir_lock(there.settings.data_dir):
         pass
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path, kind: str) -> None:
+def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path) -> None:
     """Entries of the audit log keep their numbers and addresses. Each restore adds an entry."""
-    there, back = spots.make("there", postgresql=kind == "postgresql"), spots.make("back")
+    there, back = spots.make("there", postgresql=True), spots.make("back")
     with live.store() as store:
         store.people.record(NewAuditEntry(at=START, who="terminal:ann", what="invite", detail="for 3 days"))
         store.people.record(
@@ -108,54 +115,30 @@ def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path, kind: 
     assert [entry.what for entry in entries[2:]] == ["restore", "restore"]
 
 
-def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """A backup of a restored arena equals the original, except for the audit log."""
-    there = spots.make("there")
-    first = there.restore(kept)
-    second = there.back_up(tmp_path / "again.zip")
-    differing = {
-        name for name in first.parts | second.parts if first.parts.get(name) != second.parts.get(name)
-    }
-    assert differing == {"tables/audit"}
-
-
-def test_a_backup_can_go_to_stdout(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """A backup can be piped to another host and restored there."""
-    there = spots.make("there")
-    made = live.arena("backup", "-", folder=tmp_path)
-    assert made.returncode == 0, made.stderr
-    (tmp_path / "piped.zip").write_bytes(made.stdout)
-    there.restore(tmp_path / "piped.zip")
-    with live.store() as before, there.store() as after:
-        assert everything(after) == everything(before)
-
-
-@pytest.mark.parametrize("left", ["a-file", "images/blobs/sha256/00", "arena.sqlite3"])
-def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spots, left: str) -> None:
+def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spots) -> None:
     """Existing files are left unchanged. Empty folders are accepted, since they may be mount points."""
     there = spots.make("there")
-    file = there.settings.data_dir / left
-    file.parent.mkdir(parents=True)
-    file.write_text("mine")
-    with pytest.raises(TargetNotEmpty, match=f"not empty .{left}.*ARENA_DATA_DIR"):
-        there.restore(kept)
-    assert file.read_text() == "mine"
-    file.unlink()
+    for left in ("a-file", "images/blobs/sha256/00", "arena.sqlite3"):
+        file = there.settings.data_dir / left
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("mine")
+        with pytest.raises(TargetNotEmpty, match=f"not empty .{left}.*ARENA_DATA_DIR"):
+            there.restore(kept)
+        assert file.read_text() == "mine"
+        file.unlink()
     there.restore(kept)
 
 
-@pytest.mark.parametrize("left", ["kaiten", "kaiten-wal", "kaiten-journal"])
-def test_files_of_another_sqlite_database_are_refused(
-    kept: Path, spots: Spots, tmp_path: Path, left: str
-) -> None:
+def test_files_of_another_sqlite_database_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
     """If only the database file was moved away, SQLite would apply its log to the restored one."""
     there = spots.make("there", url=f"sqlite:///{tmp_path / 'kaiten'}")
-    (tmp_path / left).write_text("theirs")
-    with pytest.raises(DatabaseNotEmpty, match=rf"/{left} exists: move it away"):
-        there.restore(kept)
-    assert (tmp_path / left).read_text() == "theirs"
-    assert nothing_in(there)
-    (tmp_path / left).unlink()
+    for left in ("kaiten", "kaiten-wal", "kaiten-journal"):
+        (tmp_path / left).write_text("theirs")
+        with pytest.raises(DatabaseRefused, match=rf"/{left} exists: move it away"):
+            there.restore(kept)
+        assert (tmp_path / left).read_text() == "theirs"
+        assert nothing_in(there)
+        (tmp_path / left).unlink()
     there.restore(kept)
 
 
@@ -169,7 +152,7 @@ def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots, ki
         (there.settings.data_dir / "restoring").touch()
     with there.store() as store:
         add_bot(store, "mine")
-    with pytest.raises(DatabaseNotEmpty, match=r"is not empty .*ARENA_DATABASE_URL"):
+    with pytest.raises(DatabaseRefused, match=r"is not empty .*ARENA_DATABASE_URL"):
         there.restore(kept)
     with there.store() as store:
         assert [bot.name for bot in store.bots.listed()] == ["mine"]
@@ -205,7 +188,7 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
     there.restore(kept)
     assert not note.exists()
     note.write_bytes(notes[-1])
-    with pytest.raises((TargetNotEmpty, DatabaseNotEmpty)):
+    with pytest.raises((TargetNotEmpty, DatabaseRefused), match=r"is not empty|exists: move it away"):
         there.restore(other)
     with data_dir_lock(there.settings.data_dir), there.store() as after:
         assert everything(after) == arena
@@ -299,23 +282,14 @@ def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.postgresql
-@pytest.mark.parametrize(("revision", "to"), [("0003", "postgresql"), ("0018", "sqlite")])
-def test_a_backup_from_before_the_first_release_is_refused(
-    kept: Path, spots: Spots, tmp_path: Path, revision: str, to: str
-) -> None:
+def test_a_backup_from_before_the_first_release_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
     """No part of such a backup is written. The error says how to start without it, and how to use it."""
-    there = spots.make("there", postgresql=to == "postgresql")
-    old = altered(kept, tmp_path / "old.zip", revision=revision)
-    said = f"revision {revision}, which predates the first release.*: start an arena without it"
+    there = spots.make("there")
+    old = altered(kept, tmp_path / "old.zip", revision="0018")
+    said = "revision 0018, which predates the first release.*: start an arena without it"
     with pytest.raises(BackupTooOld, match=f"{said}.*restore it with the version that made it"):
         there.restore(old)
     assert nothing_in(there)
-    done = there.arena("restore", "old.zip", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"which predates the first release" in done.stderr
-    assert done.stderr.count(b"\n") == 1
-    there.restore(kept)  # so nothing was written to the database either
 
 
 @pytest.mark.postgresql

@@ -101,9 +101,11 @@ def test_a_seat_is_judged_by_what_it_could_know() -> None:
 def test_the_last_decision_has_the_values_that_the_rules_give() -> None:
     """With two players all cards are known, so an option's points lie within those of the other's moves."""
     recorded = replay_of(Rules(players=2))
-    log = log_of(recorded)
-    state = replay(log).states[-2]
-    for graded in analyse(recorded, playouts=40).decisions[-2:]:
+    states = replay(log_of(recorded)).states
+    state = states[-2]
+    futures = Futures(next(each for each in states if each.round == 3), dice())
+    for made in decisions(recorded)[-2:]:
+        graded = judged(made, futures, dice(), 40)
         for option in graded.options:
             move = next(
                 each for each in view(state, graded.seat).legal_moves() if labels(each.cards) == option.cards

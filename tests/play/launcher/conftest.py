@@ -6,7 +6,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import docker
 import pytest
 
 from arena.play.botfiles import Chooser
@@ -27,7 +26,10 @@ from arena.protocol.match import (
 from arena.rules import Rules, seats_to_move, view
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
+from tests.sandbox.conftest import docker_stage
 from tests.sandbox.stage import DockerStage, ProcessStage, Stage
+
+__all__ = ["docker_stage"]
 
 SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
 
@@ -110,7 +112,6 @@ def awaited_exits(monkeypatch: pytest.MonkeyPatch) -> None:
 def hall_over(stage: Stage) -> Iterator[Hall]:
     """Yield a hall on this stage, then check that its matches left nothing behind."""
     with short_folder() as folder:
-        folder.chmod(0o711)
         hall = Hall(stage, Launcher(stage.runtime, stage.install, folder), folder)
         try:
             yield hall
@@ -121,22 +122,19 @@ def hall_over(stage: Stage) -> Iterator[Hall]:
 
 @pytest.fixture
 def process_hall() -> Iterator[Hall]:
-    """Yield a hall whose bots are plain processes."""
+    """Yield a hall whose bots are plain processes.
+
+    The unprivileged referee can't enter its folder, which is closed. It needn't: it uses relative paths.
+    """
     with closing(ProcessStage()) as stage, hall_over(stage) as hall:
         yield hall
-
-
-@pytest.fixture(scope="session")
-def docker_stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[DockerStage]:
-    """Yield a stage for programs in containers. It builds each program's image once."""
-    with closing(DockerStage(docker_client, base_image)) as stage:
-        yield stage
 
 
 @pytest.fixture
 def docker_hall(docker_stage: DockerStage) -> Iterator[Hall]:
     """Yield a hall whose bots run in containers."""
     with hall_over(docker_stage) as hall:
+        hall.folder.chmod(0o711)
         yield hall
 
 

@@ -16,7 +16,7 @@ from typing import Final
 import docker
 import pytest
 
-from arena.home.starter import starter_files, write_starter
+from arena.home.starter import write_starter
 from arena.images.build.context import build_bot_image
 from arena.languages.registry import StarterLanguage
 from arena.protocol.match import MatchRecord, decode, encode
@@ -45,18 +45,18 @@ def bridged(folder: Path, command: str, *steps: str) -> None:
 
 def python(folder: Path) -> None:
     """Write the files of `arena init`, with a bot that uses NumPy."""
-    write_starter(folder, starter_files("mybot", StarterLanguage.PYTHON))
+    write_starter(folder, "mybot", StarterLanguage.PYTHON)
     shutil.copy(BOTS / "bot.py", folder)
 
 
 def javascript(folder: Path) -> None:
     """Write the files of `arena init`."""
-    write_starter(folder, starter_files("mybot", StarterLanguage.JAVASCRIPT))
+    write_starter(folder, "mybot", StarterLanguage.JAVASCRIPT)
 
 
 def cpp(folder: Path) -> None:
     """Write and compile the files of `arena init`."""
-    write_starter(folder, starter_files("mybot", StarterLanguage.CPP))
+    write_starter(folder, "mybot", StarterLanguage.CPP)
     call(folder, "make", "bot")
 
 

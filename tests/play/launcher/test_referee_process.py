@@ -39,7 +39,6 @@ def spec() -> Iterator[RefereeSpec]:
             sockets=tuple(str(folder / f"{seat}.sock") for seat in range(2)),
             folder=str(inner),
             uid=None,
-            memory_mib=512,
         )
 
 

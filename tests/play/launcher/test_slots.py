@@ -48,18 +48,18 @@ def test_fewer_slots_are_used_while_the_host_has_other_work() -> None:
     pool = SlotPool(10, 0.4)
     first = pool.reserve(5)
     assert first is not None
-    pool.set_usable(7)
+    pool.usable = 7
     assert (pool.reserve(3), pool.reserve(2)) == (None, (5, 6))
-    pool.set_usable(1)
+    pool.usable = 1
     assert pool.reserve(1) is None
     pool.release(first)
     assert pool.reserve(1) is None
     pool.release((5, 6))
     assert pool.reserve(5) == first
     pool.release(first)
-    pool.set_usable(0)
+    pool.usable = 0
     assert pool.reserve(2) is None
-    pool.set_usable(10)
+    pool.usable = 10
     assert pool.reserve(10) is not None
 
 
@@ -80,7 +80,7 @@ def test_a_promised_match_is_played_even_if_fewer_slots_are_usable_by_then() -> 
     """A match is played if its host had room when it was assigned, even if the host has since become busy."""
     slots = SlotPool(5, 0.4)
     assert slots.reserve(2) == (0, 1)
-    slots.set_usable(0)
+    slots.usable = 0
     assert slots.reserve(2) is None
     assert slots.reserve(2, already_sent=True) == (2, 3)
     assert slots.reserve(2, already_sent=True) is None

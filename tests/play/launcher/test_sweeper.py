@@ -9,9 +9,7 @@ from arena.sandbox.runtime import RuntimeFailure
 from tests.patience import wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
-from tests.sandbox.stage import listening, spec_for
-
-SLEEPS = "import signal; signal.pause()"
+from tests.sandbox.stage import FOREVER, listening, spec_for
 
 
 @pytest.mark.docker
@@ -20,7 +18,7 @@ def test_strays_are_removed_and_a_match_in_progress_is_not(docker_hall: Hall) ->
     stage = docker_hall.stage
     with listening(slot=4) as (folder, _):
         # Launch the sandbox before the sweeper starts, which could otherwise remove it during the launch.
-        sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
+        sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder, slot=4))
         with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
             wait_until(lambda: not stage.leftovers(), "the sweep")
@@ -36,7 +34,7 @@ def test_home_folders_of_processes_are_distinguished(process_hall: Hall) -> None
     """A sweep removes the home folder of a stray process and keeps that of a spared one."""
     stage = process_hall.stage
     with listening() as (folder, _):
-        spared, stray = (spec_for(stage, stage.source(SLEEPS), folder) for _ in range(2))
+        spared, stray = (spec_for(stage, stage.source(FOREVER), folder) for _ in range(2))
         sandboxes = [stage.runtime.launch(spec) for spec in (spared, stray)]
         try:
             assert stage.runtime.sweep(stage.install, lambda name: name == spared.name) == 1

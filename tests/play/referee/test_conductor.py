@@ -28,7 +28,11 @@ def without_times(games: Sequence[GameRecord]) -> list[list[list[tuple[object, .
 
 @pytest.mark.parametrize(
     ("rules", "games_at_once"),
-    [(Rules(players=2, dummy=True), 3), (Rules(players=3, soy_sauce=True), 1), (Rules(players=5), 3)],
+    [
+        (Rules(players=2, dummy=True), 3),
+        pytest.param(Rules(players=3, soy_sauce=True), 1, marks=pytest.mark.soak),
+        pytest.param(Rules(players=5), 3, marks=pytest.mark.soak),
+    ],
     ids=str,
 )
 def test_players_in_process_and_over_sockets_play_the_same_games(rules: Rules, games_at_once: int) -> None:

@@ -31,8 +31,15 @@ for message in stub.Play(iter(outbox.get, None)):
 """
 
 
-@pytest.mark.parametrize("games_at_once", [1, 32])
-@pytest.mark.parametrize("program", [BOT, SYNCHRONOUS], ids=["SDK", "synchronous"])
+@pytest.mark.parametrize(
+    ("program", "games_at_once"),
+    [
+        pytest.param(BOT, 1, id="SDK-1", marks=pytest.mark.soak),
+        pytest.param(BOT, 32, id="SDK-32"),
+        pytest.param(SYNCHRONOUS, 1, id="synchronous-1"),
+        pytest.param(SYNCHRONOUS, 32, id="synchronous-32", marks=pytest.mark.soak),
+    ],
+)
 def test_a_long_match_takes_a_small_part_of_what_is_allowed(program: str, games_at_once: int) -> None:
     """The clients use at most half of the limits on messages and moves, and a quarter of the others."""
     games = many(16, 64)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from arena.platform.cpu_time import CpuFiles
 from arena.play.referee.spec import Finished, FromReferee, Listening, RefereeSpec, RoundsOver, Started
 from arena.rules import Rules
 from tests.folders import short_folder
@@ -44,7 +45,6 @@ def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", Refer
             sockets=tuple(f"{root}/{seat}.sock" for seat in range(2)),
             folder=str(folder),
             uid=None,
-            memory_mib=512,
         )
         with subprocess.Popen(  # noqa: S603 - our own referee
             [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -73,7 +73,7 @@ def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
             for socket in spec.sockets
         ]
         for seat in range(2):
-            say(referee, msgspec.json.encode(Started(seat)))
+            say(referee, msgspec.json.encode(Started(seat, CpuFiles(threads="/nowhere/task"))))
         assert referee.stdout is not None
         said = (msgspec.json.decode(line, type=FromReferee) for line in referee.stdout)
         # On a busy host the referee reports rounds before the match is over.

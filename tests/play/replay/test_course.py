@@ -29,7 +29,7 @@ def test_golden_games_have_the_recorded_course(file: Path) -> None:
             assert not any(step.gone)
         for number, points in enumerate(replay.rounds, start=1):
             last = [step for step in steps if step.noted.round == number][-1]
-            scores = score_round(replay.variant, last.moment.tables)
+            scores = score_round(replay.rules.as_rules, last.moment.tables)
             assert tuple(map(sum, scores)) == points.scores
 
 

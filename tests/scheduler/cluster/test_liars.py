@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from arena.app.cluster import refusal
 from arena.app.folders import utc_now
-from arena.db.store import Store, open_store
+from arena.db.store import Store
 from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.link import Link
@@ -45,13 +45,6 @@ def cluster() -> Iterator[Hosts]:
 def url(tmp_path: Path) -> str:
     """Return the address of a database."""
     return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """Yield an empty store."""
-    with closing(open_store(url)) as store:
-        yield store
 
 
 def doubted(store: Store) -> set[str]:
