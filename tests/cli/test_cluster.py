@@ -1,6 +1,5 @@
 """Tests of ``arena scheduler``, ``worker``, ``workers`` and ``admin cluster-keys``."""
 
-import json
 import subprocess
 import sys
 from contextlib import closing
@@ -9,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.db.store import open_store
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.status import RefusedWorker
 from tests.cli.command import arena, environment
+from tests.databases import sqlite_store
 from tests.db.builders import add_bot, add_matches, never_expire
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
@@ -91,10 +90,11 @@ def test_keys_are_made_once(tmp_path: Path) -> None:
 
 
 def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
-    """Workers are shown as a table or as JSON. An empty list is not an error."""
-    database = {"ARENA_DATABASE_URL": f"sqlite:///{tmp_path / 'arena.sqlite3'}"}
+    """Workers are shown as a table. An empty list is not an error. tests/cli/test_keys.py tests the JSON."""
+    file = tmp_path / "arena.sqlite3"
+    database = {"ARENA_DATABASE_URL": f"sqlite:///{file}"}
     now = datetime.now(UTC)
-    with closing(open_store(database["ARENA_DATABASE_URL"])) as store:
+    with closing(sqlite_store(file)) as store:
         nobody = arena("workers", folder=tmp_path, text=b"", **database)
         assert (nobody.returncode, nobody.stdout) == (0, b"")
         assert b"no workers" in nobody.stderr
@@ -117,22 +117,3 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         assert " ".join(rows[2]) == "two h 5 0 on probation, busy host: slots limited to 3"
         assert rows[3][:2] == ["old", "h"]
         assert rows[3][-5:] == ["rejected:", "it", "has", "version", "0.0.9"]
-        told = json.loads(arena("workers", "--json", folder=tmp_path, text=b"", **database).stdout)
-    one, two = told["workers"]
-    (match,) = one["plays"]
-    assert (match["match"], match["kind"]) == ("s-0", "rated")
-    assert match["seats"] == [{"bot": "a", "version": 1}, {"bot": "b", "version": 1}]
-    assert datetime.fromisoformat(match["started"]) == now
-    assert not one["doubted"]
-    assert two == {
-        "name": "two",
-        "host": "h",
-        "seats": 5,
-        "busy": 0,
-        "doubted": True,
-        "usable": 3,
-        "plays": [],
-    }
-    (old,) = told["refused"]
-    assert (old["name"], old["host"], old["reason"]) == ("old", "h", "it has version 0.0.9")
-    assert datetime.fromisoformat(old["since"]) == now

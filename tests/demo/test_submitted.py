@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.db.store import open_store
 from arena.protocol.controls import CONTROL_NAMES
+from tests.databases import sqlite_store
 from tests.demo.running import Place
 
 pytestmark = pytest.mark.docker
@@ -31,7 +31,7 @@ def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
 
     assert "no arena in" in refusal("mine", source)
     arena.data.mkdir()
-    open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}").close()
+    sqlite_store(arena.data / "arena.sqlite3").close()
     assert "docker build -t mybot" in refusal("mine", folder)
     assert "docker save mybot -o mybot.tar" in refusal("mine", folder)
     assert "only in containers" in refusal("mine", source, ARENA_SANDBOX="process")

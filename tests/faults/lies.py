@@ -48,7 +48,7 @@ def _illegal_move(record: MatchRecord) -> MatchRecord:
 
 LIES: Final[dict[str, tuple[Lie, str]]] = {
     "an altered score": (_another_score, "points, but the rules give"),
-    "an illegal move": (_illegal_move, "soy_sauce named"),
+    "an illegal move": (_illegal_move, "soy_sauce is not in the hand"),
     "another match's id": (
         lambda record: replace(record, match="another"),
         "the record is for match another",

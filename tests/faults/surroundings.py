@@ -13,6 +13,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Final
 
+from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import select
 
 from arena.db.schema import GameRow, MatchRow
@@ -121,7 +122,7 @@ def lock_the_database(tally: Tally, dice: random.Random, times: int, seconds: fl
 
 @contextmanager
 def server() -> Iterator[Cluster]:
-    """Start a PostgreSQL server that the test may stop."""
+    """Start a PostgreSQL server that the test may stop. Nothing may be left of it."""
     programs = find_programs()
     if programs is None:
         raise RuntimeError("PostgreSQL's programs are not installed: apt-get install postgresql")
@@ -130,7 +131,9 @@ def server() -> Iterator[Cluster]:
         cluster.start()
         yield cluster
     finally:
+        folder = conninfo_to_dict(cluster.address("postgres"))["host"]
         cluster.remove()
+        assert not Path(str(folder)).exists()
 
 
 def restart_postgresql(tally: Tally, dice: random.Random, times: int) -> None:

@@ -5,7 +5,6 @@ Run this only if the rules or the format were wrong. The differences from the pr
 
 import json
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 
 from google.protobuf.json_format import MessageToDict
@@ -20,19 +19,14 @@ from arena.protocol.match import Clock
 from arena.rules import Rules
 from arena.wire.convert import move_to_wire
 from arena.wire.v1 import referee_pb2 as pb
+from tests.rules import helpers
 
 HERE = Path(__file__).parent
 CONVERSATIONS = HERE / "conversations"
 SEED = 20_000
 GAMES = 2
 
-VARIANTS = {
-    "-".join([str(players)] + ["both_ways"] * both + ["soy_sauce"] * soy + ["dummy"] * dummy): Rules(
-        players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy
-    )
-    for players, dummy in [(2, False), (3, False), (4, False), (5, False), (2, True)]
-    for both, soy in product([False, True], repeat=2)
-}
+VARIANTS = {helpers.name(rules).replace("pass_", ""): rules for rules in helpers.VARIANTS}
 
 
 def golden(rules: Rules) -> bytes:

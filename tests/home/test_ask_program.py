@@ -81,6 +81,7 @@ def test_a_lost_bot_ends_the_interview(
         monkeypatch.setattr("arena.home.ask_program._LEAVE_SECONDS", WAIT_SECONDS)
     else:
         clock = replace(PATIENT_CLOCK, move_millis=200, bank_millis=100)
+        monkeypatch.setattr("arena.home.ask_program._LEAVE_SECONDS", 0.1)
     replies, done = ask(command(tmp_path, text + RUN), game, clock=clock)
     assert len(replies) == asked
     assert done.lost is not None

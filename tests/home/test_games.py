@@ -185,18 +185,10 @@ def test_a_loop_that_catches_everything_is_stopped(tmp_path: Path) -> None:
         assert 'bad.py", line 4' in mistake.trace
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("x = 1", "neither a function"),
-        ("def f(", "SyntaxError"),
-    ],
-)
-def test_a_file_that_cannot_be_loaded(text: str, what: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
     """The error has the reason given by the worker."""
-    with pytest.raises(BotUnloadable, match=what):
-        run(write(tmp_path, "first", FIRST), write(tmp_path, "bad", text), games=1)
+    with pytest.raises(BotUnloadable, match="ZeroDivisionError: division by zero"):
+        run(write(tmp_path, "first", FIRST), write(tmp_path, "bad", "1 / 0"), games=1)
 
 
 def test_two_bots_may_have_modules_of_the_same_name(tmp_path: Path) -> None:

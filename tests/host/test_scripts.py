@@ -85,7 +85,7 @@ def checkout(tmp_path: Path) -> Path:
     ("ignored", "number"),
     [(False, signal.SIGHUP), (False, signal.SIGINT), (False, signal.SIGTERM), (True, signal.SIGTERM)],
 )
-def test_a_run_that_a_signal_ends_fails(checkout: Path, ignored: bool, number: signal.Signals) -> None:
+def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals, *, ignored: bool) -> None:
     """The current stage may clean up. The script prints the stage's name and exits with 128 + the signal.
 
     Scripts started in the background ignore SIGINT, but their stages must not.

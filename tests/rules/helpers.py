@@ -42,6 +42,9 @@ VARIANTS = [
 ]
 """Every combination of players and variants."""
 
+ONE_WAY = [rules for rules in VARIANTS if not rules.pass_both_ways]
+"""The combinations for tests in which the direction of passing makes no difference."""
+
 variants = st.sampled_from(VARIANTS)
 seeds = st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES)
 

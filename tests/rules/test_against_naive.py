@@ -32,7 +32,7 @@ from tests.soak import many
 
 from .helpers import VARIANTS, name
 
-GAMES: Final = many(50, 1_000)
+GAMES: Final = many(20, 1_000)
 """Number of games for each of the 20 combinations of players and variants."""
 PARTS: Final = many(1, 5)
 """Each combination has this many tests, so that its games can be played in parallel."""

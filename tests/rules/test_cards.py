@@ -6,7 +6,7 @@ import pytest
 
 from arena.rules import DECK_COUNTS, Card, InvalidRules, Rules, new_game, unshuffled_deck
 
-from .helpers import VARIANTS, cards, name
+from .helpers import ONE_WAY, cards, name
 
 
 def test_the_deck_has_the_printed_numbers_of_108_cards() -> None:
@@ -84,7 +84,7 @@ def test_an_unknown_label_names_the_known_ones(label: str) -> None:
         Card.from_label(label)
 
 
-@pytest.mark.parametrize("rules", VARIANTS, ids=name)
+@pytest.mark.parametrize("rules", ONE_WAY, ids=name)
 def test_a_wrong_deck_is_refused(rules: Rules) -> None:
     """A game requires exactly its variant's cards, in any order."""
     deck = unshuffled_deck(rules)

@@ -1,10 +1,10 @@
-"""Properties of every state of every game."""
+"""Properties of every state of every game; test_against_naive.py has the sizes of hands and the scores."""
 
 from collections import Counter
 
 from hypothesis import given
 
-from arena.rules import Card, Rules, State, score_round
+from arena.rules import Card, Rules, State
 
 from .helpers import random_game, seeds, variants
 
@@ -47,34 +47,6 @@ def test_tables_have_the_cards_placed_in_this_round(rules: Rules, seed: bytes) -
             for table, pile in zip(state.tables, kept(state, state.round), strict=True):
                 others = [card for card in pile if card is not Card.CHOPSTICKS]
                 assert [card for card in table if card is not Card.CHOPSTICKS] == others
-
-
-@given(variants, seeds)
-def test_hands_shrink_by_exactly_one_card_per_turn(rules: Rules, seed: bytes) -> None:
-    """A hand loses one card per turn, even with chopsticks or when the controller plays for the dummy."""
-    for state, _ in random_game(rules, seed):
-        left = 0 if state.over else rules.turns - state.turn + 1
-        sizes = [left] * rules.players
-        if state.controller is not None and not state.over:
-            sizes[state.controller] += 1
-        assert [len(hand) for hand in state.hands] == sizes
-
-
-@given(variants, seeds)
-def test_scores_follow_from_the_placed_cards(rules: Rules, seed: bytes) -> None:
-    """The turns suffice to compute the points of the rounds, the puddings and the totals."""
-    *_, (end, _) = random_game(rules, seed)
-    assert end.result is not None
-    totals = list(end.result.pudding_scores)
-    puddings = [0] * rules.participants
-    for number, scores in enumerate(end.rounds, 1):
-        piles = kept(end, number)
-        assert scores == score_round(rules, [tuple(pile) for pile in piles])
-        for player, score in enumerate(scores):
-            totals[player] += sum(score)
-            puddings[player] += piles[player].count(Card.PUDDING)
-    assert end.result.totals == tuple(totals)
-    assert end.result.puddings == tuple(puddings)
 
 
 @given(variants, seeds)

@@ -33,20 +33,17 @@ def game_end(game: int = 0) -> pb.Event:
     return pb.Event(game_end=end)
 
 
-@pytest.mark.parametrize(
-    ("bot", "games_at_once"), [(FIRST_CARD, 32), ("is a class", 1), ("wants 5 games", 5)]
-)
-def test_says_hello_first(library: Library, bot: str, games_at_once: int) -> None:
-    """The first message has only the Hello. By default a function plays 32 games at once, a class plays 1."""
+def test_says_hello_first(library: Library) -> None:
+    """The first message has only the Hello, with the number of games that the bot wants at once."""
     heard: list[pb.BotMessage] = []
 
     async def script(talk: Talk) -> None:
         heard.append(await talk.receive())
 
-    assert library.play(bot, script) == (0, "")
+    assert library.play("wants 5 games", script) == (0, "")
     assert heard[0].hello.protocol == 1
     assert heard[0].hello.sdk.startswith(f"kaiten-{library.language}/0.1")
-    assert heard[0].hello.games_at_once == games_at_once
+    assert heard[0].hello.games_at_once == 5
     assert not heard[0].moves
 
 
@@ -84,12 +81,15 @@ def test_the_bot_sees_the_complete_view_in_every_decision(library: Library, rule
 
 
 def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
-    """If a message has requests of many games, one message has all answers, with their games' numbers."""
+    """If a message has requests of many games, one message has all answers, with their games' numbers.
+
+    By default, a function plays 32 games at once.
+    """
     rules = Rules(players=2)
     state = first_state(rules)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules, games=20)
+        assert (await talk.welcome(rules, games=20)).games_at_once == 32
         await talk.send(*[request(state, 0, game) for game in range(20)])
         moves = (await talk.receive()).moves
         assert sorted(move.game for move in moves) == list(range(20))
@@ -99,11 +99,11 @@ def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
 
 
 def test_a_class_has_an_instance_for_every_game_and_learns_of_the_end(library: Library) -> None:
-    """A class has one instance per game, which gets the game's result."""
+    """A class has one instance per game, which gets the game's result. By default, it plays one at a time."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
+        assert (await talk.welcome(rules)).games_at_once == 1
         for game in range(2):
             if game:
                 start = convert.game_start(game, 0, rules, move_millis=1000, bank_millis=1000)
@@ -235,10 +235,11 @@ def test_the_bot_waits_for_a_referee_that_is_late(library: Library) -> None:
 
 
 def test_started_by_hand_it_says_what_to_do(library: Library) -> None:
-    """If the environment variable is missing, the bot names it."""
+    """If the environment variable is missing, the bot names it. In Python it also shows how to play."""
     done = library.alone(library.bots[FIRST_CARD])
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("ARENA_REFEREE is not set")
+    assert ("from arena.sdk import play" in done.stderr) is (library.language == "python")
     assert "Traceback" not in done.stderr
 
 

@@ -38,7 +38,6 @@ async def illegal_move(talk: Talk) -> None:
             "return 'tempura'",
             "TypeError: round 1, turn 1: choose() returned 'tempura'; it must return a Card",
         ),
-        ("return None", "TypeError: round 1, turn 1: choose() returned None"),
         ("raise SystemExit('enough')", "SystemExit: enough"),
     ],
 )
@@ -194,11 +193,6 @@ def test_sigterm_ends_a_thinking_bot() -> None:
 
     source = FIRST_CARD.replace("return view.hand[0]", "print('thinking', flush=True)\n    while True: pass")
     assert play(source, script) == (128 + signal.SIGTERM, "")
-
-
-def test_started_by_hand_it_shows_how_to_try_the_bot() -> None:
-    """A bot that is started by hand explains how to play in its own process."""
-    assert "from arena.sdk import play" in run_alone(FIRST_CARD).stderr
 
 
 def test_a_bot_without_a_referee_exits() -> None:

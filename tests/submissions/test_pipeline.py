@@ -194,7 +194,8 @@ def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
             assert place.store.submissions.games(id_) == games  # a repeated step does nothing
             place.play()
     assert seen == [Stage.INSPECTED, *[Stage.QUALIFYING] * 3, Stage.ACTIVE, Stage.ACTIVE]
-    assert [game.rules.players for game in place.store.submissions.games(id_)] == [2, 3, 5]
+    games = place.store.submissions.games(id_)
+    assert [(game.rules.players, game.seat) for game in games] == [(2, 0), (3, 1), (5, 4)]
     assert list((tmp_path / "uploads").iterdir()) == []
     waiting = place.claim()
     assert "mine" in [seat.bot for seat in waiting.seats]
