@@ -13,6 +13,7 @@ from arena.accounts.errors import Busy, TokenRefused, WrongCredentials
 from arena.accounts.passwords import MAX_LENGTH
 from arena.db.errors import TooManyTokens
 from arena.db.people import StoredPassword
+from arena.protocol.decoding import prepared
 from arena.protocol.documents import Account, Token
 from arena.protocol.states import Scope
 from web.http.api import DataRouter, Reader, guard, problems
@@ -120,7 +121,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
             raise Problem(503, f"{error}.") from error
         except (TokenRefused, TooManyTokens, WrongCredentials) as error:
             raise Problem(422, f"{error}.") from error
-        return msgspec.convert(asdict(token) | {"secret": secret}, NewToken)
+        return msgspec.convert(asdict(token) | {"secret": secret}, prepared(NewToken))
 
     @router.delete("/account/tokens/{number}", status_code=204)
     def revoke(request: Request, caller: LoggedIn, number: Number) -> None:

@@ -15,6 +15,7 @@ from arena.db.errors import CredentialsChanged, TooManySubscriptions
 from arena.db.subscriptions import Subscription, SubscriptionKind, Subscriptions
 from arena.notices.addresses import SubscriptionRefused
 from arena.notices.subscriptions import NotConfirmed, OwnSubscriptions
+from arena.protocol.decoding import prepared
 from arena.protocol.news import Topic
 from arena.protocol.states import Scope
 from web.http.api import DataRouter, Owner, Reader, problems
@@ -121,7 +122,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
             )
         except (CredentialsChanged, SubscriptionRefused, TooManySubscriptions) as error:
             raise Problem(422, f"{error}.") from error
-        return msgspec.convert(asdict(added) | {"secret": secret}, AddedSubscription)
+        return msgspec.convert(asdict(added) | {"secret": secret}, prepared(AddedSubscription))
 
     @router.patch("/account/subscriptions/{number}")
     def set_topics(request: Request, caller: Owner, number: Number, body: WantedTopics) -> Subscription:
