@@ -73,9 +73,11 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
     """Check a database and migrate it to the latest revision. Several processes may do so at once.
 
     An empty database always gets its tables. Older tables are migrated only if ``migrates`` is True, under
-    the coordinator lock, which a running arena holds. Raises DatabaseUnavailable. Raises DatabaseRefused if
-    the database is damaged, in use by an older version, made by a newer version or before the first release,
-    or no arena's, or if its tables are older and ``migrates`` is False.
+    the coordinator lock, which a running arena holds.
+
+    Raises DatabaseUnavailable, or DatabaseRefused if the database is damaged, belongs to another program, is
+    in use by an older version, or was made by a newer version or before the first release. If ``migrates`` is
+    False, it is also refused if its tables are older.
     """
     with database.read() as connection:
         if database.is_sqlite:

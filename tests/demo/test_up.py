@@ -5,6 +5,8 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from tests.demo.conftest import With
 from tests.demo.running import processes_of, started
 from tests.patience import WAIT_SECONDS, wait_until
@@ -31,14 +33,17 @@ def command_of(process: int) -> bytes:
     return b""
 
 
-def test_a_second_signal_does_not_wait(place_with: With) -> None:
-    """A second signal aborts and requeues running matches."""
+@pytest.mark.parametrize("signals", [(signal.SIGINT,), (signal.SIGTERM, signal.SIGINT)])
+def test_ctrl_c_or_a_second_signal_does_not_wait(
+    place_with: With, signals: tuple[signal.Signals, ...]
+) -> None:
+    """Ctrl-C, or a second signal, aborts and requeues running matches."""
     place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
         wait_until((place.data / "arena.sqlite3").exists, "the database")
         wait_until(lambda: place.matches("state = 'running'") > 0, "a match")
-        arena.send_signal(signal.SIGTERM)
-        arena.send_signal(signal.SIGINT)
+        for each in signals:
+            arena.send_signal(each)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
     assert place.matches("state = 'running'") == 0

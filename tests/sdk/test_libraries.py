@@ -193,7 +193,8 @@ def test_after_the_end_of_the_match_a_lost_connection_is_no_error(library: Libra
 
     async def end_and_go_away(talk: Talk) -> None:
         await talk.welcome(Rules(players=2))
-        await talk.send(pb.Event(match_end=pb.MatchEnd(games=1)))
+        await talk.send(request(first_state(Rules(players=2))), pb.Event(match_end=pb.MatchEnd(games=1)))
+        await talk.receive()  # the bot has read both
         await talk.go_away()
 
     assert library.play(FIRST_CARD, end_and_go_away) == (0, "")

@@ -212,8 +212,15 @@ def test_a_login_replaces_a_planted_session(world: World) -> None:
 
 
 def test_only_pages_of_this_site_can_change_anything(world: World, subtests: pytest.Subtests) -> None:
-    """The browser's headers say where a request comes from. A request without them is refused."""
+    """The browser's headers say where a request comes from. A request without them is refused.
+
+    Only links in emails may be opened from elsewhere.
+    """
     world.add("ann")
+    visitor = logged_in(world, "ann")
+    new = {"kind": "mail", "address": "eve@example.org", "topics": "benched"}
+    answer = visitor.post("/account/notifications", data=new, headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 403
     sent: tuple[tuple[dict[str, str], bool], ...] = (
         ({"Sec-Fetch-Site": "same-origin"}, True),
         ({"Sec-Fetch-Site": "cross-site", "Origin": HTTPS}, False),

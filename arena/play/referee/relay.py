@@ -209,6 +209,16 @@ class _Connection:
         """Drop everything the bot sends from now on."""
         self._from_bot.stop()
 
+    def server_ended(self) -> None:
+        """End the stream to the bot, drop everything it sends from now on, and wait until it ends its side.
+
+        If the bot's library sent something to a closed socket, it would drop what it has not read yet.
+        """
+        self._to_bot.stop()
+        self._from_bot.stop_forwarding()
+        with suppress(OSError):  # the bot has closed its side
+            self._bot.shutdown(socket.SHUT_WR)
+
     def end(self) -> None:
         """Close both sides, dropping unsent data."""
         if not self._ended:
@@ -258,9 +268,13 @@ class _Direction:
 
     def _on_data(self, data: bytes | None) -> None:
         if data == b"":
-            self._connection.end()
+            self._on_end()
         elif data is not None:
             self._handle(data)
+
+    def _on_end(self) -> None:
+        """Handle the end of the source's stream."""
+        raise NotImplementedError
 
     def _handle(self, data: bytes) -> None:
         """Handle bytes from the source."""
@@ -298,6 +312,17 @@ class _FromBot(_Direction):
         self._guard = FrameGuard(relay.budget)
         self._unforwarded = b""  # what came before the server was connected
         self._connected = False
+        self._forwards = True
+
+    def stop_forwarding(self) -> None:
+        """Check the bot's bytes as before, but drop them."""
+        self._forwards = False
+        if self._unsent and not self._stopped:
+            self._set_paused(paused=False)
+        self._unsent = b""
+
+    def _on_end(self) -> None:
+        self._connection.end()
 
     def _on_readable(self) -> None:
         self._relay.bytes_received()
@@ -323,6 +348,8 @@ class _FromBot(_Direction):
         except Breach as breach:
             self._relay.breached(breach)
         else:
+            if not self._forwards:
+                return
             if self._connected:
                 self._send(data)
                 return
@@ -341,6 +368,9 @@ class _ToBot(_Direction):
     ) -> None:
         super().__init__(relay, connection, source, sink)
         self._messages = DataFrames()
+
+    def _on_end(self) -> None:
+        self._connection.server_ended()
 
     def _handle(self, data: bytes) -> None:
         self._send(data)

@@ -99,6 +99,39 @@ async def _read(bot: socket.socket, size: int) -> None:
         size -= len(piece)
 
 
+def test_a_bot_that_still_writes_at_the_end_reads_everything() -> None:
+    """After the server has closed its side, the bot can write without an error until it closes its own."""
+    with short_folder() as folder:
+        asyncio.run(_written_after_the_end(folder))
+
+
+async def _written_after_the_end(folder: Path) -> None:
+    served: asyncio.Queue[asyncio.StreamWriter] = asyncio.Queue()
+    server = await asyncio.start_unix_server(
+        lambda _, writer: served.put_nowait(writer), folder / "inner.sock"
+    )
+    now = RefereeClock(time.monotonic, lambda: 0.0)
+    relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
+    relay.open()
+    loop = asyncio.get_running_loop()
+    with socket.socket(socket.AF_UNIX) as bot:
+        bot.setblocking(False)  # noqa: FBT003 - the function's own signature
+        await loop.sock_connect(bot, str(folder / "bot.sock"))
+        await loop.sock_sendall(bot, PREFACE + frame(SETTINGS))
+        writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
+        writer.write(REQUEST)
+        writer.close()
+        await _read(bot, len(REQUEST))
+        assert await asyncio.wait_for(loop.sock_recv(bot, 1), WAIT_SECONDS) == b""
+        for _ in range(3):
+            await loop.sock_sendall(bot, frame(PING, bytes(8)))
+        closed = asyncio.create_task(relay.wait_closed())
+        assert not (await asyncio.wait([closed], timeout=0))[0]
+    await asyncio.wait_for(closed, WAIT_SECONDS)
+    relay.close_connections()
+    server.close()
+
+
 @pytest.mark.skipif(
     platform.machine() != "x86_64", reason="the test knows the number of splice only on x86_64"
 )
