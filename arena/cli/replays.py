@@ -134,7 +134,7 @@ def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, lis
         fail(str(error))
     other = next((bot for bot in table if not bot.in_process), None)
     if other is not None:
-        fail(f"arena simulate runs only Python bots; for {other.name} use arena play")
+        fail(f"arena simulate runs only Python bots: use arena play for {other.name}")
     return rules, table
 
 

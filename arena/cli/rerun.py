@@ -130,7 +130,7 @@ def _seats(replays: Iterable[PublicReplay], whose: frozenset[str]) -> Iterator[R
         if not seats:
             players = ", ".join(map(_name, replay.seats))
             names = " and ".join(sorted(whose))
-            fail(f"{names} didn't play game {replay.game}: use --of with a bot of that game ({players})")
+            fail(f"{names} didn't play in game {replay.game}: use --of with a bot that did ({players})")
         yield from seats
 
 

@@ -1,4 +1,4 @@
-"""One site: requests with a token, and errors as readable messages.
+"""Sends requests to one site, with a token, and turns errors into readable messages.
 
 A token is sent only to the site's own address: redirects are not followed.
 """
@@ -18,10 +18,10 @@ from arena.client.sites import SiteError, SiteProblem, WrongLogin, check_address
 from arena.protocol.decoding import prepared
 
 MAX_BYTES: Final = 32 * 1024 * 1024
-"""Size limit of an uncompressed response; an arena's responses are far smaller."""
+"""Maximum size of a response after decompression; an arena's responses are far smaller."""
 
 MAX_EVENT_BYTES: Final = 1024 * 1024
-"""Size limit of one event in a stream. An event ends with an empty line."""
+"""Maximum size of one event in a stream. An event ends with an empty line."""
 
 _PIECE: Final = 64 * 1024
 
@@ -284,12 +284,14 @@ class SiteClient:
             other = self.address
         if other == self.address:
             return self._unexpected_error("a redirect")
-        return SiteError(f"{self.address} redirects to {other}. If that is your arena: arena login {other}")
+        return SiteError(
+            f"{self.address} redirects to {other}. If that is your arena, run `arena login {other}`"
+        )
 
     def _unexpected_error(self, what: str) -> SiteError:
         return SiteError(
             f"{self.address} returned {what}: check that this is an arena's address, and that the "
-            "command and the arena have the same version"
+            "command and the arena are the same version"
         )
 
 
@@ -313,7 +315,7 @@ def _moments(value: object) -> Iterator[datetime]:
 
 
 def _may_retry(response: requests.Response) -> bool:
-    """Return True if a retry may soon succeed. A command doesn't wait until tomorrow for a new quota."""
+    """Return True if a retry may soon succeed, and not only tomorrow, when a quota is renewed."""
     after = response.headers.get("Retry-After", "")
     return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _MAX_RETRY_AFTER
 

@@ -43,7 +43,9 @@ class NewMatch:
         if self.submission is not None and self.bots.count(None) != 1:
             raise ValueError(f"match {self.id}: the submission needs 1 seat, not {self.bots.count(None)}")
         if self.submission is not None and (self.soon or len(self.seeds) > 1):
-            raise ValueError(f"match {self.id}: a qualification match has one deal and is first in the queue")
+            raise ValueError(
+                f"match {self.id}: a qualification match must have one deal and can't be marked soon"
+            )
         if not self.seeds:
             raise ValueError(f"match {self.id} has no deals")
         if len(set(self.seeds)) < len(self.seeds):

@@ -30,7 +30,7 @@ class _ReplaySeats(msgspec.Struct):
 
 
 def with_authors(replay: str, authors: Sequence[str | None]) -> str:
-    """Return a replay with its authors replaced, one per seat; None keeps a seat's author.
+    """Return a replay with other authors, one per seat; None keeps a seat's author.
 
     ``replay`` must be compact JSON text, as :func:`arena.play.replay.document.encode` writes it.
     """
@@ -54,8 +54,8 @@ class Results:
     def record(self, finished: FinishedMatch) -> bool:
         """Write a claim's result, and rate the games of a rated match in order.
 
-        Return False, and write nothing, if the attempt is stale or already recorded. Raises DatabaseChanged,
-        or ValueError if the number of seats is wrong.
+        Return False, and write nothing, if the attempt is stale or already recorded. Raises ValueError if the
+        number of seats is wrong, or DatabaseChanged.
         """
         with self._database.write() as connection:
             check_revision(connection, self._database.url)
@@ -189,6 +189,6 @@ def _seat_rows(number: int, game: FinishedGame, versions: Sequence[int]) -> list
 
 
 def _median_time(game: FinishedGame, seat: int) -> int | None:
-    """Return the median time of a seat's decisions in microseconds, or None."""
+    """Return a seat's median decision time in microseconds, or None if the bot never answered."""
     decisions = (step[seat] for step in game.record.steps)
     return game_time(decision.millis for decision in decisions if decision is not None)

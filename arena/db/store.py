@@ -24,8 +24,8 @@ from arena.db.people import People
 from arena.db.person_games import PersonGames
 from arena.db.public_games import PublicGames
 from arena.db.queue import MatchQueue
-from arena.db.ratings import RatingRepository
 from arena.db.results import Results
+from arena.db.standings import RatingRepository
 from arena.db.submissions import SubmissionRepository
 from arena.db.subscriptions import Subscriptions
 

@@ -89,7 +89,7 @@ class Records:
         self._objects.remove(_name("images", id_))
 
     def record_use(self, id_: str, now: datetime) -> None:
-        """Record an image's use, unless that was done within the last hour."""
+        """Record an image's use, unless one was recorded within the last hour."""
         used = self._last_use(id_)
         if used is None or abs(now - used) >= _USE_GRANULARITY:
             self._write_use(id_, now)
@@ -174,9 +174,9 @@ class Pruned:
 
 
 class ImageStore:
-    """Images by id. Every method raises IntakeError if an object can't be read or written.
+    """Stores images by id. Every method raises IntakeError if an object can't be read or written.
 
-    All processes of this host that use the store share the file ``lock``, which is created if missing.
+    All processes on this host that use the store share the file ``lock``, which is created if missing.
     """
 
     def __init__(self, objects: Objects, lock: Path) -> None:
@@ -243,7 +243,7 @@ class ImageStore:
         for image in sorted(images, key=lambda image: (image.used, image.id)):
             if sum(sizes.values()) <= policy.quota:
                 break
-            # If the clock was wrong, a time in the future must not protect an image.
+            # A time in the future, left by a wrong clock, must not protect an image.
             if image.id in policy.keep or abs(now - image.used) < GRACE:
                 continue
             # Remove the record first: if this process is killed here, the next prune removes the blobs.

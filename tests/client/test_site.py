@@ -175,7 +175,7 @@ def test_responses_of_other_servers_are_recognised(status: int, kind: str, body:
 def test_a_response_of_another_shape_is_refused() -> None:
     """The error for an unexpected response is a sentence, not a traceback."""
     with answering((200, JSON, b'{"name": 7}')) as other, visited(other.url) as site:
-        with pytest.raises(SiteError, match="have the same version"):
+        with pytest.raises(SiteError, match="are the same version"):
             site.read(site.get("/account"), Account)
         with pytest.raises(SiteError, match="no list of rows"):
             list(site.pages("/leaderboard", "rows"))

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.db.ratings import BoardChanges, RatingRepository
+from arena.db.standings import BoardChanges, RatingRepository
 from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardOrder
 from arena.rules import Rules

@@ -20,7 +20,7 @@ from web.http.authentication import Caller, browser_mark
 from web.http.errors import too_many_requests
 
 _NETWORK: Final = 48
-"""Length of the IPv6 prefix that a provider may assign to one customer: 65,536 /64 networks."""
+"""Length of an IPv6 prefix that a provider may assign to one customer (65,536 /64 networks)."""
 
 
 def address_of(request: Request) -> str:
@@ -29,7 +29,7 @@ def address_of(request: Request) -> str:
 
 
 def network_of_host(host: str) -> str:
-    """Return an address's source for limits: for IPv6, the /48, since one person may control all of it."""
+    """Return what limits count as an address's source: for IPv6, its /48, which one person may control."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -42,7 +42,7 @@ def network_of_host(host: str) -> str:
 
 
 def network_of_visitor(request: Request) -> str:
-    """Return the visitor's source for limits: an IPv4 address or an IPv6 network."""
+    """Return what limits count as the visitor's source: an IPv4 address or an IPv6 network."""
     return network_of_host(address_of(request))
 
 
@@ -111,9 +111,9 @@ class RateLimits:
         from_source = _limit(100, _QUARTER, "log in", "from", source)
         from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
         self._count("to log in", from_source, from_source_to_name, refused=refused)
-        # Owners mostly log in from an address that has sent few wrong passwords that day. Part of the limit
-        # is reserved for such addresses, and guessers need more and more addresses to use it up. An address
-        # has one counter for all names, so that made-up names don't multiply the counters.
+        # Owners usually log in from an address that has sent few wrong passwords that day. Some attempts per
+        # name are reserved for such addresses, and guessers need ever more addresses to use them up. An
+        # address has one counter for all names, so that made-up names don't multiply the counters.
         reserved = (
             _limit(3, _DAY, "log in", "first from", source),
             _limit(60, _HOUR, "log in", "first to", key),
@@ -152,7 +152,7 @@ class RateLimits:
         self._count("to start a game", _limit(200, _HOUR, "play", "from", source))
 
     def count_subscription(self, request: Request, account: KnownAccount, address: str) -> None:
-        """Count a new subscription to an address. Raises Problem (429) after too many.
+        """Count a new subscription for an address. Raises Problem (429) after too many.
 
         These limits stop anyone from flooding other people's mailboxes with confirmation requests, even with
         many accounts.
@@ -194,7 +194,7 @@ class RateLimits:
         return exceeded is None
 
     def _uncount(self, limits: tuple[RateLimit, ...]) -> None:
-        """Uncount an attempt. Simultaneous attempts may have exceeded a limit only because of this one."""
+        """Uncount an attempt, and forget which limits are exhausted: they may be only because of it."""
         self._people.uncount_attempt(limits)
         with self._lock:
             for limit in limits:

@@ -13,7 +13,7 @@ from math import ceil, floor
 from threading import Lock
 from typing import Final
 
-from arena.db.ratings import RatingRepository
+from arena.db.standings import RatingRepository
 from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardQuery, Standings
 from arena.protocol.documents import Row

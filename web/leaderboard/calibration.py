@@ -8,7 +8,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from arena.db.ratings import RatingRepository
+from arena.db.standings import RatingRepository
 from arena.ladder.calibration import SHARE, Calibration, Span, calibrate
 from arena.ladder.rating import BETAS
 from web.http.api import DataRouter

@@ -65,7 +65,7 @@ def set_quota(
 
     quota = AccountQuota(submissions_a_day=submissions_a_day, bots=bots, challenges_a_day=challenges_a_day)
     if reset == (quota != AccountQuota()):
-        fail("give --submissions-a-day, --bots or --challenges-a-day, or --reset for all three")
+        fail("give --submissions-a-day, --bots or --challenges-a-day, or only --reset to reset all three")
     with operating() as operators:
         if reset:
             operators.reset_quota(operator_name(), name)

@@ -1,10 +1,10 @@
-"""The relay of one seat: its bot's socket, with a guard on every connection.
+"""The relay for one seat: its bot's socket, with a guard on every connection.
 
-gRPC's own limits don't stop a malicious bot: HTTP/2 frames that cost their sender nothing make the library
-allocate memory until the referee's process dies, which ends the match. So the library listens on a socket
-that no bot can reach, and the bot's bytes get there through a :class:`FrameGuard`. Bytes to the bot pass
-unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay stops reading from
-the other.
+gRPC's own limits don't stop a malicious bot: some HTTP/2 frames cost their sender nothing but make the
+library allocate memory until the referee's process dies, which ends the match. So the library listens on a
+socket that no bot can reach, and the bot's bytes reach it only through a :class:`FrameGuard`. Bytes to the
+bot pass unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay stops
+reading from the other.
 
 Before Linux 6.16, a bot can pass open files over its socket. The thread that reads from the socket has to
 close them, and a bot can delay that: for example, the last close of a pipe waits for the pipe's lock. So each
@@ -44,7 +44,7 @@ class RelayWatcher(Protocol):
 
 
 SO_PASSRIGHTS: Final = 83
-"""Whether a socket's peers may pass it open files. Source: Linux 6.16, include/uapi/asm-generic/socket.h."""
+"""Socket option: whether peers may pass open files. Source: Linux 6.16, include/uapi/asm-generic/socket.h."""
 
 
 def listen(path: Path) -> socket.socket:
@@ -159,7 +159,7 @@ class Relay:
         self.received_at = self._now.earliest_arrival()
 
     def set_blocked(self, *, blocked: bool) -> None:
-        """Record that the bot has stopped or resumed reading. Delays in between are the bot's own."""
+        """Record that the bot has stopped or resumed reading. Delays until it resumes are its own."""
         self._blocked = blocked
         self._expects_message = False
 
@@ -206,13 +206,13 @@ class _Connection:
         return True
 
     def stop_reading(self) -> None:
-        """Drop everything the bot sends from now on."""
+        """Read nothing more from the bot, and drop what has not been forwarded."""
         self._from_bot.stop()
 
     def server_ended(self) -> None:
-        """End the stream to the bot, drop everything it sends from now on, and wait until it ends its side.
+        """End the stream to the bot. From now on, drop what the bot sends, until it closes the connection.
 
-        If the bot's library sent something to a closed socket, it would drop what it has not read yet.
+        If the bot's library sent something to a closed socket, it would drop what it had not read yet.
         """
         self._to_bot.stop()
         self._from_bot.stop_forwarding()
@@ -374,7 +374,7 @@ class _ToBot(_Direction):
 
     def _handle(self, data: bytes) -> None:
         self._send(data)
-        # Other frames don't count: the bot can choose when gRPC sends them, and hold back messages.
+        # Other frames don't count: the bot can choose when gRPC sends them while it holds back messages.
         if self._messages.contains_start(data):
             self._relay.message_sent()
 
