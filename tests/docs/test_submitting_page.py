@@ -37,14 +37,14 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert ROWS["the note"] == [f"{NOTE_LENGTH} characters"]
     images = MAX_CONCURRENT - SOURCE_SLOTS
     assert ROWS["concurrent uploads"] == [
-        f"{MAX_CONCURRENT}; at most {images} of images, and at most {MAX_PER_ADDRESS} from one address"
+        f"{MAX_CONCURRENT}; at most {images} for images, and at most {MAX_PER_ADDRESS} from one address"
     ]
     (time,) = ROWS["time to upload a file"]
     rate = BODY_TIMEOUTS.bytes_per_second >> 10
     assert time == (
         f"{BODY_TIMEOUTS.grace_seconds:g} s plus the transfer time at {rate} KiB/s, but at most "
-        f"{BODY_TIMEOUTS.total_seconds / 60:g} minutes, and at most {BODY_TIMEOUTS.idle_seconds:g} s without "
-        "receiving data"
+        f"{BODY_TIMEOUTS.total_seconds / 60:g} minutes, and at most {BODY_TIMEOUTS.idle_seconds:g} s with "
+        "no data received"
     )
 
 
