@@ -98,7 +98,7 @@ class Sessions:
         self._sources = sources
 
     def check(self, name: str, password: str, *, address: str = "") -> StoredPassword:
-        """Return the account with this name (in any case) and password, and replace an outdated hash.
+        """Return the account with this name (case-insensitive) and password, and replace an outdated hash.
 
         An action that needs the password must pass the returned hash to the store, so that the action fails
         if the password has been changed in the meantime. A failed check is recorded in the audit log with
@@ -269,10 +269,10 @@ class Tokens:
     ) -> tuple[str, KnownToken]:
         """Create a token. Return its secret, which can't be read again, and its description.
 
-        ``by`` is the password or the token that authorises the request. A new token can't have more scopes
-        than the token ``by``, or expire later. ``address`` is the client's address, for the audit log.
-        Raises TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or not allowed; or
-        WrongCredentials if ``by`` is no longer valid.
+        ``by`` is the password or the token that authorises the request. If it is a token, the new token can't
+        have scopes that ``by`` lacks, or expire later than ``by``. ``address`` is the client's address, for
+        the audit log. Raises TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or
+        not allowed; or WrongCredentials if ``by`` is no longer valid.
         """
         name = plain(name)[:NAME_LENGTH]
         parent = by if isinstance(by, Bearer) else None

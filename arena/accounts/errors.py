@@ -1,4 +1,4 @@
-"""Errors of the account services, and the check of account names."""
+"""Errors of the account services, and a check for account names."""
 
 from arena.platform.names import WrongName, check_name, is_reserved
 

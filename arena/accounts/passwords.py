@@ -72,7 +72,10 @@ class Passwords:
 
 
 def _decoy(hasher: PasswordHasher) -> str:
-    """Return a random hash that matches no known password. A real hash would slow down every start."""
+    """Return a random hash that matches no known password.
+
+    Computing a real hash would slow down every start.
+    """
     salt, digest = (
         b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
     )

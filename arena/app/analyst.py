@@ -27,7 +27,8 @@ _PAUSE_SECONDS: Final = 60.0
 slightly."""
 
 _PERSON_GAME_SECONDS: Final = 3.0
-"""Interval between checks for a person's game. The person is waiting, so the analysis needs no free slot."""
+"""Interval between checks for a person's game. The person is waiting, so the analysis doesn't wait for a free
+slot."""
 
 _TIMEOUT: Final = timedelta(hours=1)
 """Maximum time from the end of a person's game to the start of its analysis."""
@@ -37,7 +38,7 @@ class HostAnalyst:
     """Analyses games, each in a separate process that gets only idle CPU time.
 
     ``idle`` returns True if the host has a free slot; otherwise, rated games are not analysed.
-    ``playouts`` is the number of playouts per position and option. ``now`` returns UTC.
+    ``playouts`` is the number of playouts per position and option. ``now`` returns the time in UTC.
     """
 
     def __init__(

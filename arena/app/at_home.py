@@ -38,7 +38,8 @@ STALL_TIMEOUT_SECONDS: Final = MAX_REPEAT_DELAY_SECONDS + 40
 _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
 _PERSISTENT_TMP: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
-"""Files in this folder survive a reboot, and so do the engine's containers and images."""
+"""Files in this folder survive a reboot, as do the engine's containers and images, so that the next check can
+remove them."""
 
 Say = Callable[[str], None]
 

@@ -88,7 +88,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     """Run a scheduler until a shutdown signal arrives.
 
     ``listening`` is called with the address that other members must use. Raises CannotStart if the scheduler
-    can't listen at the address, or if the address requires keys that the settings don't specify.
+    can't listen on the address, or if the address requires keys that the settings don't specify.
     """
     need_cluster()
     from arena.scheduler.cluster.member import SchedulerHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
@@ -100,7 +100,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
         with health_server(settings, alive, ready, new_registry()):
             asyncio.run(run_scheduler(address.host, address.port, keys_of(settings), health, listening))
     except (OSError, WrongCluster) as error:
-        raise CannotStart(f"the scheduler can't listen at {address}: {error}") from error
+        raise CannotStart(f"the scheduler can't listen on {address}: {error}") from error
 
 
 @contextmanager

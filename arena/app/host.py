@@ -86,7 +86,7 @@ def limits_of_this_host() -> Limits:
 def limits_of_bots(settings: Settings) -> Limits:
     """Return a bot's limits in an arena: this host's limits or, in a cluster, the defaults.
 
-    In a cluster, each worker lowers them to one slot's share.
+    In a cluster, the coordinator lowers them for each match, to a slot's share on the worker that plays it.
     """
     return limits_of_this_host() if settings.executor is None else Limits()
 

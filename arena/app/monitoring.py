@@ -40,7 +40,7 @@ def health_server(
 ) -> Iterator[None]:
     """Serve health and metrics if ``ARENA_OPS_ADDRESS`` is set.
 
-    ``alive`` and ``ready`` are the checks of ``/healthz`` and ``/readyz``, by name. Raises CannotStart if
+    ``alive`` and ``ready`` are the checks for ``/healthz`` and ``/readyz``, by name. Raises CannotStart if
     the address can't be used.
     """
     if settings.ops_address is None:

@@ -1,4 +1,4 @@
-"""Plays rated games, with or without the site: startup, sample bots, and shutdown signals."""
+"""Plays rated games, with or without the site; handles startup, sample bots and shutdown signals."""
 
 import ctypes
 import os
@@ -135,7 +135,8 @@ def prepare(arena: Arena, say: Callable[[str], None]) -> None:
 
 
 _PR_SET_PDEATHSIG: Final = 1
-_prctl: Final = ctypes.CDLL(None).prctl  # found before a fork, when another thread may hold the loader's lock
+# Looked up before any fork, because another thread may hold the loader's lock at the moment of a fork.
+_prctl: Final = ctypes.CDLL(None).prctl
 _START_TIMEOUT_SECONDS: Final = 60
 _STOP_TIMEOUT_SECONDS: Final = 8
 

@@ -40,7 +40,7 @@ _RANKS_SECONDS: Final = 300.0
 
 
 class Deliverer:
-    """Delivers the notices of a store."""
+    """Delivers the notices in a store."""
 
     def __init__(
         self,

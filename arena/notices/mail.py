@@ -18,10 +18,10 @@ from arena.protocol.news import CONFIRM
 
 _TIMEOUT_SECONDS: Final = 5.0
 _POLICY: Final = SMTP.clone(max_line_length=900)
-"""With lines of this length, headers with a link are not folded. Some mail programs don't unfold them."""
+"""With lines this long, headers with a link are not folded: some mail programs don't unfold headers."""
 
 _PERMANENT_ERROR: Final = 500
-"""The lowest SMTP code of permanent errors."""
+"""The lowest SMTP code that means a permanent error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +51,9 @@ class Mailer:
             why = f"the mail server refused the address: {code} {_text(text)}"
             raise NotDelivered(why, final=code >= _PERMANENT_ERROR) from error
         except smtplib.SMTPDataError as error:
-            # The address may be right, so it is not switched off at once. But a permanent error counts as the
-            # receiver's fault: otherwise, this email would block the address's other notices forever.
+            # The address may be right, so its subscription is not switched off at once. But a permanent error
+            # counts as the receiver's fault: otherwise, this email would block the address's other notices
+            # forever.
             why = f"the mail server refused the email: {error.smtp_code} {_text(error.smtp_error)}"
             raise NotDelivered(why, ours=error.smtp_code < _PERMANENT_ERROR) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Prometheus metrics of deliveries."""
+"""Prometheus metrics for deliveries."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Changes to subscriptions by the account's owner."""
+"""Lets the owners of accounts manage their subscriptions."""
 
 from collections.abc import Collection
 from typing import Final
@@ -51,12 +51,13 @@ class OwnSubscriptions:
         *,
         address: str,
     ) -> tuple[str | None, KnownSubscription]:
-        """Add a subscription. Return a webhook's secret, or None for email, and the subscription.
+        """Add a subscription. Return its secret (None for an email subscription) and the subscription.
 
         The secret can't be read again.
 
-        ``to`` is a URL or an email address. An email address is sent a request to confirm it. ``address`` is
-        the client's IP address, for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
+        ``to`` is a URL or an email address. If it is an email address, a request to confirm it is sent there.
+        ``address`` is the client's IP address, for the audit log. Raises SubscriptionRefused or
+        TooManySubscriptions.
         """
         now, secret, first = self._sources.now(), self._sources.new_secret(), None
         if kind is SubscriptionKind.WEBHOOK:

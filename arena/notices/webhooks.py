@@ -32,7 +32,7 @@ _HTTP_GONE: Final = 410
 class NotDelivered(Exception):
     """A delivery failed. The message, without a full stop, is for the subscription's owner.
 
-    If it is ``final``, the delivery is not retried. If it is ``ours``, the arena is at fault, not the
+    If ``final`` is True, the delivery is not retried. If ``ours`` is True, the arena is at fault, not the
     receiver.
     """
 
@@ -100,7 +100,8 @@ class Webhooks:
     ) -> int:
         """Send the request and return the response's status. The body is not read. Raises NotDelivered."""
         connection = _PinnedConnection(target, address, self._tls if target.tls else None)
-        # The socket's own time limit applies to each read, and a slow receiver could send a byte at a time.
+        # The socket's own time limit applies to each read, so it doesn't stop a receiver that sends a byte at
+        # a time.
         watch = Timer(_TIMEOUT_SECONDS, connection.cut)
         watch.start()
         try:

@@ -1,1 +1,1 @@
-"""Health, readiness and metrics of a process, retention, backups, and data files."""
+"""Health, readiness and metrics of a process; retention; backups; and data files."""

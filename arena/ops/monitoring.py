@@ -45,7 +45,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call] # nothing uses this s
 
 
 class CannotListen(Exception):
-    """The server can't listen at an address; the message says why and what to do."""
+    """The server can't listen on an address; the message says why and what to do."""
 
 
 class CallWithTimeout(Generic[T]):
@@ -88,8 +88,8 @@ class CallWithTimeout(Generic[T]):
 def loop_check(last: Callable[[], float | None], clock: Callable[[], float]) -> Check:
     """Return a check that a loop is still running.
 
-    ``last`` returns the time of the last iteration on the same monotonic ``clock``, in seconds. It returns
-    None before the first iteration, which may take minutes to begin.
+    ``last`` returns the time of the last iteration, in seconds on the monotonic ``clock``. It returns None
+    before the first iteration, which may take minutes to begin.
     """
 
     def check() -> str | None:

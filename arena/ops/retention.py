@@ -1,4 +1,4 @@
-"""Removes logs, replays, people's games and visits in the audit log after their retention period."""
+"""Removes logs, replays, people's games, and the audit log's visits after their retention period."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ _PERSON_GAMES: Final = timedelta(days=30)
 def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, int]:
     """Remove old logs and replays, up to the limit of one run.
 
-    Return the numbers of matches whose logs, and whose replays, were removed. Raises StoreError.
+    Return how many matches lost their logs, and how many lost their replays. Raises StoreError.
     """
     replays = _remove(store.logs.remove_replays, settings.keep_replays_days, now)
     return _remove(store.logs.remove_logs, settings.keep_logs_days, now), replays

@@ -1,1 +1,1 @@
-"""Schedules matches on workers and checks their records. The only writer of results."""
+"""Schedules matches on workers and checks their records. Only this package writes results."""

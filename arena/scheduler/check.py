@@ -1,4 +1,4 @@
-"""Verifies a worker's record by replaying its games by the rules."""
+"""Verifies a worker's record by replaying its games under the rules."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from arena.rules import Result, Rules, State, view
 from arena.scheduler.ladder import HOUSE
 
 _ROUNDING_SECONDS: Final = 0.001
-"""Tolerance for rounding errors, which add up: a game contains dozens of times, rounded to microseconds."""
+"""Tolerance for rounding errors, which add up: dozens of durations per game are rounded to microseconds."""
 
 
 class RecordRefused(ValueError):
@@ -44,7 +44,7 @@ class CheckedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSteps:
-    """The steps of a game, which follow the rules."""
+    """The replayed steps of a game that may be unfinished. All steps follow the rules."""
 
     states: tuple[State, ...]  # from the deal on; one more than the steps
     faults: tuple[int, ...]  # number per seat
@@ -193,7 +193,7 @@ _LOST_BOT_FAULTS: Final = frozenset({Fault.ABSENT, Fault.CRASH})
 
 
 def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
-    """Check that bots were absent through their own fault. Raises MatchVoid if the host was at fault.
+    """Check that any absences were the bots' own fault. Raises MatchVoid if the host was at fault.
 
     House bots always send Hello and play. So the host was at fault if a house bot was absent, or if no bot at
     a table with a house bot played a card. It was also at fault if all bots in a rated match were absent.
@@ -207,7 +207,7 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
         if decision is not None and decision.fault is Fault.ABSENT
     }
     if claim.rated and len(absent) == len(claim.seats):
-        raise MatchVoid("no bot sent Hello in time: the host was too busy to start them")
+        raise MatchVoid("no bots sent Hello in time: the host was too busy to start them")
     missing = [claim.seats[bot].bot for bot in sorted(absent) if claim.seats[bot].author == HOUSE]
     if missing:
         raise MatchVoid(

@@ -97,9 +97,9 @@ class Coordinator:
         """Play until no matches are left, or :meth:`stop` or :meth:`drain` is called.
 
         ``refill`` is called when no rated match is due. It adds matches unless the ladder is paused, and
-        returns False once it will add no more. Raises ArenaError, leaving queued matches queued, if too many
-        matches in a row failed because of arena faults, a newer program changed the database's tables, or the
-        program's files changed.
+        returns False once it will add no more. Raises ArenaError if the program's files changed, a newer
+        program changed the database's tables, or too many matches in a row failed because of arena faults.
+        Queued matches then stay queued.
         """
         leases = PeriodicTask(
             self._renew_leases,
@@ -129,7 +129,7 @@ class Coordinator:
         self._events.put(None)
 
     def drain(self) -> None:
-        """Start no new matches; stop when the running ones are stored. Safe in a signal handler."""
+        """Start no new matches; stop once the running ones are settled. Safe in a signal handler."""
         self.draining = True
         self._events.put(None)
 
@@ -262,7 +262,7 @@ class Coordinator:
             why = "its lease expired"
             self._events.put(AttemptFailed(match, attempt, why, lost=True, quarantined=quarantined))
         self._settling.notify(LeasesRenewed(len(matches), len(expired)))
-        # Last, because this data is only displayed: a failure or delay here costs no match.
+        # Last, because this data is only displayed: a failure or delay here affects no match.
         self._store.leases.publish_workers(self._name, self._workers.status(), self._workers.refused())
 
     def _wait_for_event(self) -> None:

@@ -36,7 +36,7 @@ class Outcome(StrEnum):
 class MatchMetrics:
     """Counts match events.
 
-    Each attempt is counted once, by the coordinator that stored its end in the database.
+    Each attempt is counted once, by the coordinator that recorded its end in the database.
 
     ``clock`` is monotonic, and ``now`` returns Unix time; both are in seconds.
     """

@@ -91,11 +91,11 @@ class ConsecutiveVoids:
         self._workers: frozenset[str] = frozenset()
 
     def too_many(self, workers: int) -> bool:
-        """Return True if the arena must stop so that it can be repaired, given the number of workers.
+        """Given the number of workers, return True if the arena must stop so that it can be repaired.
 
-        The arena continues if one author had a bot in all of these matches, because matches with images that
-        the host can't start are soon quarantined. It also continues if all matches failed on one of several
-        workers, because the other workers retry them.
+        The arena continues if one author had a bot in every void match: the host may be unable to start this
+        author's images, and matches with such images are soon quarantined. It also continues if all of the
+        void matches failed on one of several workers, because the other workers retry them.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self.count >= MAX_CONSECUTIVE_VOIDS and not (self._common_authors or one_of_several)
@@ -176,8 +176,8 @@ class RunningMatch:
     def record(self) -> bytes:
         """Return the record without waiting.
 
-        Raises WorkerLost if the match is not finished yet. If the future of
-        :meth:`arena.scheduler.workers.Reservation.play` has failed, raises its error.
+        Raises WorkerLost if the match is not finished yet or, if the future returned by
+        :meth:`arena.scheduler.workers.Reservation.play` has failed, that future's error.
         """
         if not self.future.done():
             raise WorkerLost(

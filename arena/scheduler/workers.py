@@ -23,7 +23,7 @@ _log = structlog.get_logger()
 
 
 class WorkerLost(LauncherError):
-    """A worker disappeared during a match; the message names it."""
+    """A worker disappeared during a match; the message names the worker."""
 
 
 class Verdict(Enum):
@@ -91,7 +91,7 @@ _MEASURE_SECONDS: Final = 1.0
 """Interval between load measurements."""
 
 _WORK_SECONDS: Final = 0.008
-"""CPU time of a measurement in seconds: more than one time slice, and less than 1% of a core."""
+"""CPU time per measurement, in seconds: more than one time slice, but less than 1% of a core."""
 
 _SMOOTHING: Final = 0.2
 """Weight of the latest measurement; the average covers several seconds."""
@@ -102,8 +102,7 @@ _RECOVERED: Final = 0.08
 reached ``_RECOVERED``, or a minute has passed in which no seats were in use."""
 
 _GROWTH_MARGIN: Final = 0.8
-"""The number of seats grows only if this fraction of the measured share is enough, so that the number stays
-stable."""
+"""To keep the number of seats stable, it grows only as far as this fraction of the measured share allows."""
 
 MAX_WAIT_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: bots' clocks exclude the host's delays."""
@@ -184,8 +183,8 @@ POLL_SECONDS: Final = 0.5
 def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["LocalWorkers"]:
     """Run this host as a worker, with a thread for each concurrent match.
 
-    Threads only supervise; each match's referee process does the work. In a process pool, one killed process
-    would also abort all other matches.
+    Threads are enough, because they only supervise: each match's referee process does the work. A process
+    pool would be worse, because one killed process would abort all other matches too.
     """
     with ThreadPoolExecutor(slots.size, thread_name_prefix="match") as executor:
         workers = LocalWorkers(launcher, slots, executor, name)

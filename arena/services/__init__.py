@@ -1,1 +1,1 @@
-"""Actions of owners and operators on bots, challenges and the ladder."""
+"""Actions by owners and operators on bots, challenges and the ladder."""

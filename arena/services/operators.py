@@ -34,7 +34,7 @@ class BotOperators:
         self._now = now
 
     def every(self, *, state: BotState | None = None, author: str | None = None) -> Iterator[KnownBot]:
-        """Yield bots sorted by name, optionally only those in a state or by an author (case-insensitive)."""
+        """Yield bots sorted by name, optionally only those with this state or author (case-insensitive)."""
         after = None
         while page := self._store.bots.listed(after, state=state, author=author):
             yield from page
@@ -50,7 +50,7 @@ class BotOperators:
     def bench(self, who: str, bot: str, reason: str) -> KnownBot:
         """Bench a bot until its author, a new version or an operator reactivates it.
 
-        The reason is public and replaces an earlier one. Raises OperationRefused if the reason is empty or
+        The reason is public and replaces any earlier one. Raises OperationRefused if the reason is empty or
         too long.
         """
         reason = _reason(reason)

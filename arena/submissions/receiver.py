@@ -28,7 +28,7 @@ MAX_CONCURRENT: Final = 16
 """Maximum number of concurrent uploads in a process. Each takes a few MiB of memory."""
 
 SOURCE_SLOTS: Final = 4
-"""How many of these uploads are reserved for source files, which arrive within seconds."""
+"""How many of the ``MAX_CONCURRENT`` slots are reserved for source files, which arrive within seconds."""
 
 MAX_PER_ADDRESS: Final = 8
 """Maximum number of concurrent uploads from one address, which may be a whole classroom behind a router."""
@@ -55,9 +55,9 @@ class UploadSlot:
 
 
 class UploadSlots:
-    """Limits the number of concurrent uploads: in total, of images, per address, and one per account.
+    """Limits the number of concurrent uploads: in total, of images and per address. Allows one per account.
 
-    If the slots run out, a slow upload loses its slot to a new one. Threads may share an instance.
+    If the slots run out, a slow upload loses its slot to a new upload. Threads may share an instance.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -170,7 +170,7 @@ class Receiver:
 
     @contextmanager
     def begin(self, upload: Upload) -> Iterator["Incoming"]:
-        """Start receiving a file, which is removed at the end of the context unless it was finished.
+        """Start receiving a file, which is removed at the end of the context unless it has been stored.
 
         The upload counts towards the quota from now on, unless the arena was unable to receive it.
         Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName, or

@@ -65,7 +65,7 @@ def played(
 
 def test_a_match_without_any_hello_is_void() -> None:
     """The host is to blame, since three bots don't all fail at once."""
-    with pytest.raises(MatchVoid, match="no bot sent Hello in time"):
+    with pytest.raises(MatchVoid, match="no bots sent Hello in time"):
         played({0, 1, 2})
 
 

@@ -1,1 +1,1 @@
-"""Backups: all data of an arena in one file, and restoring it into an empty arena."""
+"""Backups: one file with all of an arena's data, which can be restored into an empty arena."""

@@ -25,12 +25,12 @@ TABLES: Final = "tables"
 UPLOADS: Final = "uploads"
 IMAGES: Final = "images"
 BLOBS: Final = f"{IMAGES}/blobs/sha256"
-"""Folders of the parts."""
+"""The backup's folders, which contain the parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupPart:
-    """A file in the backup; ``size`` is in bytes, ``sha256`` hexadecimal."""
+    """A file in the backup; ``size`` is in bytes, and ``sha256`` is hexadecimal."""
 
     size: int
     sha256: str
@@ -206,7 +206,7 @@ class BackupArchive:
     def pieces(self, name: str) -> Iterator[bytes]:
         """Yield a part in pieces.
 
-        Raises BackupDamaged if the part is missing or damaged, possibly only at its end.
+        Raises BackupDamaged if the part is missing or damaged; damage may be found only after the last piece.
         """
         part = self.manifest.parts[name]
         digest, size = hashlib.sha256(), 0

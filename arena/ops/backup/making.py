@@ -95,7 +95,7 @@ _MAX_SNAPSHOTS: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSources:
-    """The data to back up; ``objects`` is the store of ``images``."""
+    """The data to back up; ``objects`` is the object store that ``images`` uses."""
 
     store: Store
     images: ImageStore
@@ -223,7 +223,7 @@ def _copy_images(sources: BackupSources, archive: ArchiveWriter) -> None:
 
 
 def _copy_image(sources: BackupSources, archive: ArchiveWriter, id_: str) -> bool:
-    """Copy an image, its record last; return False if it no longer existed at the end."""
+    """Copy an image, with its record last; return False if the image no longer exists by then."""
     records, objects = sources.images.records, sources.objects
     image = records.image(id_)
     if image is None:

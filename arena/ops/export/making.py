@@ -74,8 +74,8 @@ class Exporter:
     def make(self) -> None:
         """Make all missing files of finished days, and remove old ones.
 
-        Raises ExportError, OSError or StoreError. Days that were already exported are kept, and the next
-        call exports the rest.
+        Raises ExportError, OSError or StoreError. After an error, the days already exported are kept, and the
+        next call exports the rest.
         """
         manifest = read_manifest(self._folder)
         max_age = timedelta(days=self._keep_days)
@@ -183,7 +183,7 @@ class Exporter:
             return self._process
 
     def _remove_unlisted(self, manifest: ExportManifest) -> None:
-        """Remove files that the manifest doesn't list: old ones, and those of a killed arena."""
+        """Remove files that the manifest doesn't list: old ones, and those left by a killed arena."""
         named = {MANIFEST, *(file.name for file in manifest.files)}
         for each in self._folder.iterdir() if self._folder.is_dir() else ():
             if each.name.startswith(_TEMPORARY_PREFIX):

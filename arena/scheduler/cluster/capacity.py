@@ -1,4 +1,4 @@
-"""The free capacity of each worker: what its last heartbeat reported, minus matches sent later. No I/O."""
+"""Tracks the free capacity of workers: what each last reported, minus the matches sent since. Does no I/O."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ class _Worker:
     unchecked: int = 0
     backoff_until: float = 0.0  # end of the backoff after the worker failed to run bots
     # None unless the worker is on probation after a void match. Until this time, it gets no matches that
-    # other workers could play, and afterwards one match at a time. Without probation, one worker could get a
-    # match quarantined.
+    # other workers could play; afterwards, it gets one match at a time. Without probation, one worker could
+    # get a match quarantined.
     probation_until: float | None = None
 
     def busy(self, session: str) -> int:
@@ -112,7 +112,7 @@ class ClusterCapacity:
         self._change(run, backoff_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
-        """Until this time, send a worker no matches that other workers could play; then, one at a time."""
+        """Until this time, send a worker no matches that others could play; then send one at a time."""
         self._change(run, probation_until=until)
 
     def trust(self, run: str) -> None:
@@ -151,7 +151,7 @@ class ClusterCapacity:
     def _count(self, run: str, *, in_flight: int = 0, unchecked: int = 0) -> None:
         if run in self._workers:
             worker = self._workers[run]
-            # The match may have been sent before the worker disappeared and came back.
+            # Don't go below 0: the match may have been sent before the worker disappeared and came back.
             in_flight = max(0, worker.in_flight + in_flight)
             unchecked = max(0, worker.unchecked + unchecked)
             self._change(run, in_flight=in_flight, unchecked=unchecked)

@@ -94,7 +94,10 @@ class MatchRunner:
             return dict(self._ended)
 
     def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:
-        """Play an encoded :class:`arena.protocol.match.MatchSpec`; :meth:`stop` aborts it by its ``key``."""
+        """Play an encoded :class:`arena.protocol.match.MatchSpec`.
+
+        To abort the match, pass ``key`` to :meth:`stop`.
+        """
         answer = self._play(spec, session, key, progress)
         with self._lock:
             self._ended[type(answer).__name__.lower()] += 1
@@ -167,7 +170,7 @@ class MatchRunner:
 
 @dataclass(frozen=True, slots=True)
 class HostGauges(Collector):
-    """Metrics of this host; ``disk_free`` returns the free bytes of the worker's data directory."""
+    """Metrics of this host; ``disk_free`` returns the free bytes on the data directory's disk."""
 
     runner: MatchRunner
     seats: int
@@ -237,7 +240,7 @@ SEAT: Final = "seat"
 _RETRY_SECONDS: Final = 0.5
 _CALL_SECONDS: Final = 2.0
 _NOTICE_SECONDS: Final = 3.0
-"""Seconds for coordinators to notice that a worker is leaving, and for matches already sent to arrive."""
+"""Seconds that a leaving worker allows for coordinators to notice, and for the last matches to arrive."""
 
 _FETCH_SECONDS: Final = 10.0
 """Seconds that a leaving worker waits for its last results to be fetched."""

@@ -116,7 +116,7 @@ class _Client(Client):
         except BaseException:
             self.end()
             raise
-        # dask would try to reconnect for this many seconds, but wouldn't renew the subscription to progress.
+        # Don't reconnect (for up to this many seconds): dask wouldn't renew the subscription to progress.
         self._timeout = 0
 
     def end(self) -> None:

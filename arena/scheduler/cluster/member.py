@@ -1,4 +1,4 @@
-"""Code shared by scheduler and worker: shutdown signals, health and connection settings."""
+"""Code shared by the scheduler and the workers: shutdown signals, health and connection settings."""
 
 import asyncio
 import logging
@@ -115,7 +115,7 @@ def address_of(host: str, port: int, keys: Keys | None) -> str:
 
 
 def security_of(keys: Keys | None) -> Security:
-    """Return the connection security: mutual TLS, or plain text without keys.
+    """Return the connection security: mutual TLS, or plain text if there are no keys.
 
     Raises WrongCluster if a file can't be read.
     """
@@ -156,7 +156,7 @@ _SETTINGS: Final[dict[str, Any]] = {
 }
 
 UNUSED_ADDRESS: Final = "127.0.0.1:0"
-"""dask always listens for HTTP. On a free loopback port, only this machine can reach it."""
+"""Any free loopback port for dask's HTTP server, which always runs: only this machine can reach it."""
 
 
 def configure_dask() -> None:

@@ -26,14 +26,14 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
     runtime: RuntimeName
     report: bytes  # an `arena.protocol.controls.HostReport` as JSON
     accepted: tuple[str, ...] = ()  # missing controls that the operator accepts
-    version: str = ""  # the worker's version of the arena; empty if that is too old to report it
+    version: str = ""  # the worker's version of the arena; empty if the worker is too old to report it
     format: int = 0  # `arena.protocol.match.FORMAT`; 0 if not reported
 
 
 class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
     """Sent by a worker with every heartbeat."""
 
-    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # seats in use by coordinator session
+    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # number of seats in use, per coordinator session
     leaving: bool = False
     trouble: str | None = None  # why it can't run bots now, or None
     # Number of seats that may be used under the host's current load; None for all.

@@ -62,7 +62,10 @@ class MatchesInFlight:
             return self._by_ticket.get(ticket)
 
     def settle(self, ticket: str) -> MatchInFlight | None:
-        """Remove and return a match, or return None. Only the caller that gets it may resolve its promise."""
+        """Remove and return a match, or return None if it is already settled.
+
+        Only the caller that gets the match may resolve its promise.
+        """
         with self._lock:
             return self._by_ticket.pop(ticket, None)
 
@@ -98,7 +101,7 @@ def cluster_workers(
     now: Callable[[], datetime],
     expected: tuple[type[Exception], ...] = (),
 ) -> Iterator["ClusterWorkers"]:
-    """Keep the connection and the workers up to date within the context; see :class:`ClusterWorkers`."""
+    """Keep the connection open and the workers up to date within the context; see :class:`ClusterWorkers`."""
     workers = ClusterWorkers(connect, refuse, now, expected)
     try:
         with PeriodicTask(workers.poll, name="cluster", seconds=_POLL_SECONDS, expected=()):
@@ -155,7 +158,7 @@ class ClusterWorkers:
             return tuple(sorted(known, key=lambda worker: worker.name))
 
     def unavailable_reason(self) -> str | None:
-        """Return why no worker accepts matches, regardless of capacity, or None if one does."""
+        """Return why no worker accepts matches, or None if one does, even if it has no free seats."""
         with self._lock:
             if self._link is not None:
                 return self._capacity.unavailable_reason()
@@ -358,7 +361,7 @@ class ClusterWorkers:
 
 
 class ClusterReservation:
-    """See :class:`arena.scheduler.workers.Reservation`."""
+    """Seats reserved on a worker of a cluster; see :class:`arena.scheduler.workers.Reservation`."""
 
     def __init__(self, workers: ClusterWorkers, member: ClusterMember, seats: int) -> None:
         self.worker = member.card.name
