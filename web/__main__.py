@@ -137,7 +137,7 @@ def _database(settings: Settings) -> str:
     file = settings.url.removeprefix("sqlite:///")
     if file != settings.url and not Path(file).is_file():
         raise CannotServe(
-            f"there is no database at {file}. The arena creates it when it first starts: "
+            f"there is no database at {file}. The arena creates one when it first starts: "
             "run `make demo`, or specify another folder with --data-dir."
         )
     return settings.url

@@ -61,7 +61,7 @@ from web.viewer.pages import viewer_pages
 
 
 class Site(FastAPI):
-    """An application that adds our headers to all responses, even to those of the framework's outer layers.
+    """An application that adds our headers to all responses, even those from the framework's outer layers.
 
     ``outermost`` is middleware around everything, including the framework; ``options`` are FastAPI's.
     """
@@ -160,7 +160,7 @@ def create_app(parts: Parts) -> FastAPI:
     boards = Boards(store.ratings, parts.now)
     documentation = open_documentation(parts.downloads)
     calibrations = Calibrations(store.ratings, boards, parts.now)
-    # Don't redirect if a URL has an extra slash: this would lead to whatever host the request specifies.
+    # Don't redirect if a URL has an extra slash: a redirect would lead to any host that the request names.
     app = Site(
         lambda site: RequestLog(
             _Encodings(
@@ -178,7 +178,7 @@ def create_app(parts: Parts) -> FastAPI:
         max_body_size=MAX_BODY_BYTES,
         redirect_slashes=False,
     )
-    # Inside the cache: a cached page costs so little that it needn't wait for a turn.
+    # Inside the cache: a cached page costs so little that it needn't wait its turn.
     app.add_middleware(ConcurrencyLimit)
     app.add_middleware(SameSite)
     app.add_middleware(BodyTimeoutMiddleware, timeouts=parts.body_timeouts)

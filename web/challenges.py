@@ -1,4 +1,4 @@
-"""The pages and the API of challenges: requests, progress, results and games."""
+"""The pages and API for challenges: requests, progress, results and games."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -49,7 +49,7 @@ class WantedChallenge(BaseModel):
 
     Attributes:
         opponents: Bots, or versions of bots such as ``greedy@2``.
-        version: Number of the challenging version. Default: the current one.
+        version: Number of your bot's version. Default: the active one.
         deals: Number of deals. Each is played once per seat, so that every bot plays it from every seat.
     """
 

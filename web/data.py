@@ -1,4 +1,4 @@
-"""The page of exported games, and their files."""
+"""The page about exported games, and their files."""
 
 from dataclasses import dataclass
 from datetime import date

@@ -25,7 +25,7 @@ _ATOM: Final = "http://www.w3.org/2005/Atom"
 _MAX_BOTS: Final = 50
 _MAX_ENTRIES: Final = 20
 _NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""The date of an empty feed, because every feed must have a date."""
+"""The date of an empty feed: every feed must have one."""
 
 
 def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
@@ -42,7 +42,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
         known = read_bot(store.bots, bot)
         return _feed(request, known.name, f"/bots/{known.name}", _bot_news(store, known))
 
-    # A name may contain a slash, as in the addresses of authors' pages.
+    # As for authors' pages, a name may contain a slash.
     @router.get("/authors/{author:path}")
     def author(request: Request, author: AuthorName) -> Response:
         bots = store.bots.listed(None, _MAX_BOTS, author=author)

@@ -96,7 +96,7 @@ def _of_kind(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
 
 
 def _featured_game(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
-    """Return the most surprising upset since a time, or the closest game if there is no upset.
+    """Return the most surprising upset since a given time, or the closest game if there is no upset.
 
     Without games since then, return an older remarkable game whose replay is still stored, if there is one.
     """

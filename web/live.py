@@ -101,7 +101,7 @@ def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_match(after: After = None) -> Response:
-        """Redirect to a running match other than ``after``, or to the recorded games."""
+        """Redirect to a running match other than ``after``; if there is none, to the recorded games."""
         found = next(watchable(store.live, store.activity.current(now()).running, after), None)
         place = f"/live/{found[0]}" if found else "/games"
         return RedirectResponse(place, 303, headers={"Cache-Control": "no-store"})
@@ -240,7 +240,7 @@ class LiveMatch:
         state: Waiting, in progress or done.
         games: Maximum number of games.
         watchable: Numbers, from 1, of the games with a finished round; empty unless the match is in progress.
-        game: Number of the game shown here, or null.
+        game: Number of the game shown here; null if none is shown.
         playing: Number of this game's round in progress, from 1; null if all rounds are over.
         disclosed: The finished rounds of this game.
         replays: The addresses of the replays, once the match is done.
@@ -288,7 +288,7 @@ def _document(match: WatchedMatch) -> LiveMatch:
 
 
 _NEWEST: Final = 20
-"""Number of games shown in addition to the remarkable ones of the last few days."""
+"""Number of games shown in addition to the remarkable ones from the last few days."""
 
 
 def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
@@ -297,7 +297,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_show(request: Request, after: After = None) -> Response:
-        """Redirect to a game other than ``after``, or show a page without one."""
+        """Redirect to a game other than ``after``, or show a page that says there is none."""
         activity = store.activity.current(now())
         live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
         show = next(chain(live, _recorded_games(store, activity, after)), None)

@@ -54,7 +54,7 @@ def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], dat
 _log = structlog.get_logger()
 
 _CHECK_SECONDS: Final = 3.0
-"""Timeout of the database check, shorter than the timeouts of supervisors."""
+"""Timeout for the database check, shorter than supervisors' timeouts."""
 
 
 def health_api(check: Callable[[], None]) -> APIRouter:

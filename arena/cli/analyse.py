@@ -47,7 +47,7 @@ def analyse(
 ) -> None:
     """Analyse a recorded game: each seat's chance of winning turn by turn, and the cost of each decision.
 
-    With the default playouts, analysing a game takes 10 to 20 seconds.
+    With the default number of playouts, analysing a game takes 10 to 20 seconds.
 
     Example: arena analyse 475
     """

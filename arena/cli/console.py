@@ -1,4 +1,4 @@
-"""Console output: messages on stderr, errors on one line, progress bars only on terminals."""
+"""Console output: messages and errors on stderr, progress bars only on terminals."""
 
 import json
 import logging
@@ -41,7 +41,7 @@ def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
 def say(text: str, level: int = logging.INFO) -> None:
     """Print a message of one or more lines on stderr, without control characters.
 
-    If the command logs JSON, the message becomes a log entry of this ``level``.
+    If the command logs JSON, the message becomes a log entry at this ``level``.
     """
     if not log_message(text, level):
         show(f"arena: {text}")
@@ -110,14 +110,14 @@ def print_table(
 
 
 def millis(value: float | None) -> str:
-    """Format milliseconds as a whole number, or with two digits below ten. Format None as a hyphen."""
+    """Format milliseconds as a whole number or, below ten, with two significant digits; None as a hyphen."""
     if value is None:
         return "-"
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits are enough
 
 
 def print_json(content: object) -> None:
-    """Print documents or other data as JSON, with keys and times as in the API and no control characters."""
+    """Print data as JSON without control characters, with keys and times as in the API."""
     typer.echo(json.dumps(to_builtins(content), indent=2))
 
 
@@ -128,8 +128,8 @@ _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file, or stdout for ``-``, for writing.
 
-    A file is written under a temporary name and renamed at the end, once it is on disk. Until then, it can
-    be read back. An error or interruption leaves no file behind. Stdout and devices receive the data
+    A file is written under a temporary name and renamed at the end, once it is on disk. While it is open,
+    it can be read back. An error or interruption leaves no file behind. Stdout and devices receive the data
     directly. ``private`` makes a file unreadable to other users. Raises OSError.
     """
     if target == "-":

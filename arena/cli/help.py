@@ -1,4 +1,4 @@
-"""Formats the help of commands in plain words."""
+"""Formats commands' help in plain words."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _AT_LEAST: Final = re.compile(r"x>=(\d+)")
 
 
 def plain_record(name: str, meaning: str) -> tuple[str, str]:
-    """Return the name and description of a parameter with plain words for its type and its range.
+    """Return a parameter's name and description, with its type and range in plain words.
 
     A choice keeps its list of values. Arguments are shown without a type.
     """

@@ -37,7 +37,7 @@ def print_board(rows: Sequence[Row], title: str) -> None:
 
 
 def figures(row: Row) -> tuple[str, ...]:
-    """Return the cells of a row from score to faults."""
+    """Return a row's cells, from the score to the share of faults."""
     return (
         f"{row.score:.2f}",
         f"{row.mean:.2f} ± {row.spread:.2f}",
@@ -49,7 +49,7 @@ def figures(row: Row) -> tuple[str, ...]:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent, or a hyphen for None."""
+    """Return a share as a percentage, or a hyphen for None."""
     return "-" if share is None else whole_percent(share)
 
 

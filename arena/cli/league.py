@@ -46,7 +46,7 @@ def league(  # noqa: PLR0913 - one argument per option
     house: Annotated[str, typer.Option(help="House bots to add, separated by commas.")] = "",
     commands: MoreCommands = None,
     games: Annotated[int, typer.Option("--games", "-n", min=0, help="Number of games to add.")] = 300,
-    players: Annotated[str, typer.Option(help="Players per table, separated by commas.")] = "2,3,4,5",
+    players: Annotated[str, typer.Option(help="Players per table: numbers separated by commas.")] = "2,3,4,5",
     results: Annotated[
         Path | None,
         typer.Option(help="The league's file. Default: league.jsonl in the folder.", dir_okay=False),
@@ -90,7 +90,7 @@ def _bots(
     names = {bot.name for bot in bots}
     for word in filter(None, (word.strip() for word in house.split(","))):
         if word in names:
-            raise UnusableBot(f"a bot in {folder} has the same name as the house bot {word}: rename it")
+            raise UnusableBot(f"a bot in {folder} has the same name as the house bot {word}: rename yours")
         bots.append(find_bot(word))
     for bot in map(bot_of_command, commands):
         if any(bot.name == other.name for other in bots):
@@ -99,7 +99,7 @@ def _bots(
     needed = min(table.players for table in tables)
     if len(bots) < needed:
         raise UnusableBot(
-            f"too few bots in {folder}: {len(bots)} found, {needed} needed. Add house bots with --house"
+            f"too few bots in the league: {len(bots)} found, {needed} needed. Add house bots with --house"
         )
     return tuple(bots)
 
@@ -157,7 +157,7 @@ def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: boo
     typer.echo("\nShare of games finished ahead of each opponent, % (games):")
     meetings_table = [[bot, *(_meeting(state, bot, other) for other in names)] for bot in names]
     print_table(["", *names], meetings_table, numbers=names)
-    say(f"{counted(state.games, 'game')} between {len(bots)} bots in {file}")
+    say(f"{counted(state.games, 'game')} between {len(bots)} bots, recorded in {file}")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -70,7 +70,8 @@ _REQUIRED_SCOPES: Final = ("read", "submit")
 
 def login(
     site: Annotated[
-        str | None, typer.Argument(help="URL of the site. Default: the site that you last logged in to.")
+        str | None,
+        typer.Argument(help="URL of the site. Default: ARENA_SITE or else the site you last logged in to."),
     ] = None,
 ) -> None:
     """Log in to an arena's site with a token, read from the terminal or standard input."""
@@ -96,7 +97,7 @@ def login(
 
 
 def logout() -> None:
-    """Revoke and delete the token for the site in ARENA_SITE or, if it is not set, the last site."""
+    """Revoke and delete the token for the site in ARENA_SITE or else the site you last logged in to."""
     if os.environ.get(TOKEN_VARIABLE):
         fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's /account page")
     with exit_on_client_error():
@@ -128,7 +129,7 @@ def _revoke(known: Login) -> None:
 def _last_site(sites: Sites) -> str:
     known = sites.all()
     if not known:
-        raise WrongLogin("no site given: pass its URL, such as https://arena.example")
+        raise WrongLogin("no site given: pass a site's URL, such as https://arena.example")
     return known[-1].site
 
 

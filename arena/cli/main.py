@@ -29,7 +29,7 @@ STYLE: Final[dict[str, Any]] = {
 class LazyGroup(TyperGroup):
     """A group of commands, each imported when it is needed.
 
-    Subclasses set ``parts``: the function or `Typer` of each command as ``module:attribute``.
+    Subclasses set ``parts``: each command's function or `Typer`, as ``module:attribute``.
     """
 
     parts: ClassVar[Mapping[str, str]]

@@ -1,4 +1,4 @@
-"""Helpers for operators' commands: the arena's settings and store, and errors as messages."""
+"""Helpers for operators' commands: they open the arena's store and turn errors into messages."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_arena_store() -> Iterator[tuple["Settings", "Store"]]:
-    """Open an arena's settings and store; turn errors into a message and an exit code."""
+    """Read an arena's settings and open its store; turn errors into a message and an exit code."""
     from arena.accounts.errors import AccountError
     from arena.app.folders import CannotStart, open_results
     from arena.db.errors import StoreError
@@ -38,7 +38,7 @@ def open_arena_store() -> Iterator[tuple["Settings", "Store"]]:
 
 @contextmanager
 def operating() -> Iterator["OperatorActions"]:
-    """Open the operators' account operations. Errors are handled as in :func:`open_arena_store`."""
+    """Yield the operators' actions on accounts. Errors are handled as in :func:`open_arena_store`."""
     from arena.accounts.accounts import open_accounts
 
     with open_arena_store() as (settings, store):
@@ -46,7 +46,7 @@ def operating() -> Iterator["OperatorActions"]:
 
 
 def operator_name() -> str:
-    """Return the operator's name for the audit log: the user who is running this process."""
+    """Return the operator's name for the audit log: ``terminal:`` and the user who runs this process."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

@@ -262,7 +262,7 @@ def _cells(tally: BotTally) -> tuple[str, ...]:
 
 
 def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path | None:
-    """Save a position, by default in the user's cache. Return its file, or print an error and return None."""
+    """Save a position, by default in the user's cache. Return its file, or None after printing an error."""
     text = encode_puzzle(puzzle)
     folder = folder or user_cache_path("kaiten") / "puzzles"
     file = folder / f"{name}-{sha256(text).hexdigest()[:8]}.json"

@@ -76,7 +76,8 @@ def init(
 
 def bridge(
     command: Annotated[
-        list[str], typer.Argument(help="Command that starts the program, after --.", metavar="-- COMMAND...")
+        list[str],
+        typer.Argument(help="After --, the command that starts the program.", metavar="-- COMMAND..."),
     ],
 ) -> None:
     """Run a program as a bot, with the protocol's messages as lines of JSON on its stdin and stdout.
@@ -92,7 +93,7 @@ def bridge(
 
 def conformance(
     command: Annotated[
-        str, typer.Argument(help="Command that starts the program, quoted.", metavar="COMMAND")
+        str, typer.Argument(help="Quoted command that starts the program.", metavar="COMMAND")
     ],
     *,
     as_json: Json = False,

@@ -48,15 +48,15 @@ def rerun(  # noqa: PLR0913 - one argument per option
     puzzles: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for the positions in which the moves differ, for `arena puzzle`.", file_okay=False
+            help="Folder for positions where the moves differ, to use with `arena puzzle`.", file_okay=False
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Ask a bot what it would have played in past games, and list the differences.
 
-    Whatever the bot answers, the games continue as they were played. If the bot plays illegally or fails, the
-    command stops with exit code 1.
+    Whatever the bot answers, the games continue as they were played. The exit code is 1 if the bot
+    fails or plays illegally.
 
     Example: arena rerun 475 games.jsonl mybot.py
     """

@@ -99,7 +99,7 @@ def status(
     *,
     as_json: Json = False,
 ) -> None:
-    """Show your bots and submissions in progress, or one bot's versions and submissions."""
+    """Show your bots and your submissions in progress, or one bot's versions and submissions."""
     with logged_in_site() as site:
         if bot is None:
             _show_all(site, as_json=as_json)

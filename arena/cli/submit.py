@@ -66,7 +66,7 @@ _COLUMNS: Final = (
 
 
 class ProgressReporter:
-    """Reports a submission's progress, with the time in seconds from ``elapsed``."""
+    """Reports a submission's progress. Each message begins with the seconds that ``elapsed`` returns."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
@@ -166,7 +166,7 @@ def _number(value: object) -> str:
 
 @contextmanager
 def upload_progress(what: str) -> Iterator[Report]:
-    """Show upload progress on stderr if it is a terminal. Yield a function that updates it."""
+    """Show upload progress if stderr is a terminal. Yield a function that updates the progress."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

@@ -35,7 +35,7 @@ def up() -> None:
 
 
 def coordinator() -> None:
-    """Run an arena without its site until SIGTERM or Ctrl-C; `python -m web` serves the site."""
+    """Run an arena until SIGTERM or Ctrl-C, but not its site, which `python -m web` serves."""
     from arena.app.arena import open_arena
     from arena.app.playing import playing, prepare, refill
 

@@ -1,1 +1,1 @@
-"""The authors' client for an arena's site. It uses only HTTP and :mod:`arena.protocol.documents`."""
+"""The authors' client for an arena's site: it exchanges :mod:`arena.protocol.documents` over HTTP."""

@@ -63,7 +63,7 @@ def follow(site: "SiteClient", submission: str, retries: RetryPolicy) -> Iterato
     """
     shown: object = None
     while True:
-        # The site ends long streams occasionally, and rejects new ones if too many are open.
+        # The site occasionally ends long streams, and rejects new ones if too many are open.
         trouble = SiteError(f"{site.address} stopped sending updates on the submission")
         try:
             with site.lines(f"/submissions/{submission}/events") as lines:

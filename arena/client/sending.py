@@ -101,7 +101,7 @@ class Payload:
     bot: str  # the bot's name
     kind: str  # `image`, or the name of a language
     size: int | None  # size of its file in bytes; None for an image, which is packed while it is sent
-    sha256: str | None  # hash of its file, hexadecimal; None for an image
+    sha256: str | None  # hexadecimal hash of its file; None for an image
     # Yields bytes to send, and how much of `work` is done so far. Each call starts from the beginning.
     pieces: Callable[[], Iterator[tuple[bytes, int]]]
     work: int  # approximate total, in uncompressed bytes
@@ -154,7 +154,7 @@ class Body:
 
     @property
     def sha256(self) -> str:
-        """The hash of the bytes sent so far, hexadecimal."""
+        """The hexadecimal hash of the bytes sent so far."""
         return self._digest.hexdigest()
 
 

@@ -19,7 +19,7 @@ from arena.protocol.decoding import prepared
 
 
 class ClientError(Exception):
-    """An error of the client; the message says what is wrong and what to do."""
+    """A client error. The message says what is wrong and what to do."""
 
 
 class WrongLogin(ClientError):
@@ -31,7 +31,7 @@ class CannotSend(ClientError):
 
 
 class SiteError(ClientError):
-    """A site is unreachable, or not an arena."""
+    """A site is unreachable, is not an arena, or sent wrong data."""
 
 
 class SiteProblem(SiteError):

@@ -36,9 +36,9 @@ class Activity:
 
     running: tuple[OpenMatch, ...]  # rated matches in progress, oldest first
     matches_running: int  # all matches in progress, rated or not
-    games_last_hour: int  # approximate: games of up to two matches may be wrongly included or left out
+    games_last_hour: int  # approximate: games from up to two matches may be wrongly included or left out
     games_last_day: int  # approximate, as above
-    remarkable: tuple[RemarkableGame, ...]  # from the last two days with such games, best of each kind first
+    remarkable: tuple[RemarkableGame, ...]  # from the last two days with such games, by kind, best first
     upset: RemarkableGame | None  # the least expected upset of the last 24 hours
 
 
@@ -69,7 +69,7 @@ class Workload:
     running: tuple[OpenMatch, ...]  # oldest first
     quarantined: int  # number of matches
     hours: tuple[HourOfGames, ...]  # oldest first; the last one is the current, incomplete hour
-    last_game: datetime | None  # end of the latest rated game, UTC, or None
+    last_game: datetime | None  # end of the latest rated game, UTC; None before the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

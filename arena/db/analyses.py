@@ -60,10 +60,10 @@ class Analyses(Repository):
     """Analyses of rated games."""
 
     def next_replay(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
-        """Return the replay of the game to analyse next, as JSON text, or None.
+        """Return the replay of the game to analyse next, as JSON text; None if there is no such game.
 
         Prefers remarkable games from the last few days to other recent games. Skips games that this version
-        of the analyst has analysed, and ids in ``without``.
+        of the analyst has already analysed, and ids in ``without``.
         """
         with self._transactions.read() as connection:
             remarkable = [each.game for each in fold.newest(connection)]
@@ -108,7 +108,7 @@ class Analyses(Repository):
             return True
 
     def find(self, game: str) -> Analysis | None:
-        """Return the analysis of the game with this id, or None."""
+        """Return the analysis of the game with this id; None if the game is unknown or not analysed."""
         with self._transactions.read() as connection:
             document = connection.execute(
                 select(AnalysisRow.document)
@@ -215,7 +215,7 @@ class Puzzles(Repository):
             return tuple(map(date.fromisoformat, connection.execute(days).scalars()))
 
     def find(self, day: date) -> KnownPuzzle | None:
-        """Return the puzzle of a day, or None."""
+        """Return the puzzle for a day; None if the day has none."""
         with self._transactions.read() as connection:
             row = connection.execute(
                 select(PuzzleRow.__table__, GameRow.id.label("game"), GameRow.number, GameRow.replay)

@@ -1,6 +1,7 @@
-"""The audit log of operators and users.
+"""The audit log of operators' and users' actions.
 
-Operators' entries are permanent. Users' entries ("visits") have an address, which may be empty, and expire.
+Operators' entries are permanent. Users' entries ("visits") expire. They have an address,
+which may be empty.
 """
 
 from dataclasses import asdict, dataclass
@@ -32,7 +33,7 @@ class AuditEntry(NewAuditEntry):
 
 
 MAX_VISITS: Final = 200_000
-"""Maximum number of users' entries, so that password guessing can't fill the disk. The oldest are removed."""
+"""Maximum number of users' entries. Older ones are removed, so that password guessing can't fill the disk."""
 
 
 def record(connection: Connection, entry: NewAuditEntry | None) -> None:
@@ -70,7 +71,7 @@ def rename(connection: Connection, name: str, pseudonym: str) -> None:
 
 
 def remove_visits(connection: Connection, before: datetime | None) -> int:
-    """Remove users' entries from before a time, and the oldest over the limit. Return the number removed."""
+    """Remove users' entries older than a time, if given, and the oldest above the limit. Return how many."""
     visits = Row.address.is_not(None)
     first = (
         select(Row.number).where(visits).order_by(Row.number.desc()).offset(MAX_VISITS).limit(1)

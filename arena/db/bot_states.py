@@ -106,9 +106,9 @@ class BotStates(Repository):
     def disqualify(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Disqualify a bot, and recompute ratings and statistics as if it had never played.
 
-        Its waiting matches are deleted and its open submissions rejected. Running matches won't count. This
-        takes about two milliseconds per rated game, but only its last part blocks other changes. Raises
-        WrongState.
+        Its waiting matches are deleted, and its open submissions are rejected. Running matches won't count.
+        Recomputing takes about two milliseconds per rated game, but only the last part blocks other changes.
+        Raises WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:
@@ -208,7 +208,7 @@ def _activate_version(connection: Connection, bot: Row[Any], number: int, at: da
     if version.gone is not None:
         raise VersionGone(
             f"the image of {bot.name}@{number} was removed on {version.gone:%Y-%m-%d} to make room: "
-            "submit it again"
+            "submit its file again"
         )
     if (bot.playing, bot.state) == (number, BotState.ACTIVE):
         return False
@@ -270,7 +270,7 @@ def _write_state(connection: Connection, bot: int, state: BotState, why: str | N
 
 
 def _recent_takeovers(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return, for each of a version's last games, oldest first, whether the stand-in finished it.
+    """Return whether the stand-in finished each of a version's last games, oldest first.
 
     Games that ended before ``since`` are left out.
     """

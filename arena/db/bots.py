@@ -48,11 +48,11 @@ class KnownBot:
     name: str
     author: str
     house: bool  # whether it is a house bot
-    account: int | None  # the owner's id, or None
+    account: int | None  # the owner's id; None if no account owns it
     playing: int  # number of the active version
     newest: int  # the highest version number
     state: BotState
-    reason: str | None  # the public reason for its state, or None
+    reason: str | None  # the public reason for its state; None if there is none
     since: datetime | None  # last change of state or version, UTC, or None
     open_to_people: bool  # whether its author allows anyone to play against it
 
@@ -60,7 +60,7 @@ class KnownBot:
         """Return True if the bot belongs to this author and account.
 
         A bot that an operator added may have no account even if its author has one. In that case, the
-        author's name is enough, because no one else can register it.
+        author's name is enough, because no one else can register that name.
         """
         return not self.house and self.author == author and self.account in {None, account}
 
@@ -74,8 +74,8 @@ class KnownVersion:
     created: datetime  # UTC
     note: str  # by its author; private to the owner and operators
     source: str  # image id, or the bot's folder
-    size: int | None  # bytes of the submitted file, or None
-    sha256: str | None  # of the submitted file, hexadecimal, or None
+    size: int | None  # bytes of the submitted file; None if there was none
+    sha256: str | None  # of that file, hexadecimal; None as above
     available: bool  # whether its image still exists
     results: dict[int, Entry]  # by list, as in `arena.ladder.rating_events.LISTS`
 
@@ -99,7 +99,7 @@ class NewVersion:
     house: bool  # whether it is a house bot
     source: str  # image id, or the bot's folder
     created: datetime  # UTC
-    account: int | None = None  # the owner's id, or None
+    account: int | None = None  # the owner's id; None if no account owns it
     note: str = ""  # by its author
     size: int | None = None  # bytes of the submitted file, if any
     sha256: str | None = None  # of that file, hexadecimal
@@ -156,7 +156,7 @@ class Bots(Repository):
             return tuple(map(_known, connection.execute(query)))
 
     def against_people(self, limit: int) -> tuple[KnownBot, ...]:
-        """Return the active bots that anyone may play against: house bots first, each group by name."""
+        """Return the active bots that anyone may play against, house bots first, then by name."""
         query = (
             _bots()
             .where(BotRow.state == BotState.ACTIVE, BotRow.house | BotRow.open_to_people)
@@ -206,7 +206,7 @@ class Bots(Repository):
             ).scalar_one_or_none()
 
     def sources_in_use(self, *, untrusted_only: bool = False) -> frozenset[str]:
-        """Return the sources that active versions on the leaderboard, open matches and open submissions use.
+        """Return the sources used by active versions on the leaderboard, open matches and open submissions.
 
         ``untrusted_only`` leaves out house bots.
         """
@@ -291,8 +291,9 @@ def _first_bot(connection: Connection, condition: ColumnElement[bool]) -> KnownB
 def add_version(connection: Connection, new: NewVersion) -> int:
     """Add a version and activate it, unless the active version has the same source.
 
-    A new bot starts at the initial rating, a new version at a rating based on its predecessor's. A benched or
-    retired bot becomes active again. Returns the active version's id. Raises BotDisqualified or BotTaken.
+    A new bot starts at the initial rating, and a new version starts at one based on its predecessor's. A
+    benched or retired bot becomes active again. Returns the active version's id. Raises BotDisqualified or
+    BotTaken.
     """
     numbers = ladder.lock(connection)  # also prevents two simultaneous new versions of a bot
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == new.bot)).one_or_none()

@@ -103,7 +103,7 @@ def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | No
 
 
 def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
-    """Count the games added since ``folded`` under the lock, and replace the stored rows that differ."""
+    """Under the lock, count the games added since ``folded``, and replace the stored rows that differ."""
     ladder.lock(connection)
     tally = fold(connection, ladder.disqualified(connection), folded).tally
     differing = 0

@@ -1,6 +1,6 @@
 """Challenges: unrated matches that accounts request.
 
-All matches of a challenge have the same deals. From each match to the next, every bot moves on by one seat.
+All matches of a challenge have the same deals. From one match to the next, every bot moves on by one seat.
 The matches run one by one and are published together at the end. Until then, the challenge's owner can watch
 finished rounds on the live page. This gives no advantage: versions are fixed, and a running bot receives only
 its own game.
@@ -180,7 +180,7 @@ def is_open(connection: Connection, number: int | None) -> bool:
 
 
 def is_published(connection: Connection, number: int) -> bool:
-    """Return True if a challenge's games are public: all matches are over, and at least one was played."""
+    """Return True if a challenge's games can be viewed: all matches are over, and at least one was played."""
     games = select(UnratedGameRow.id).join(MatchRow, MatchRow.id == UnratedGameRow.match_id)
     played = connection.execute(
         games.where(MatchRow.challenge_number == number).limit(1)

@@ -1,4 +1,4 @@
-"""The coordinator lock: only one coordinator with containers per database may hold it.
+"""A database's coordinator lock: only one coordinator with containers may hold it at a time.
 
 It is released when its holder exits. On PostgreSQL, it is a session's advisory lock; on SQLite, it is a lock
 on a file next to the database. PostgreSQL notices the loss of a session's host within 20 s.

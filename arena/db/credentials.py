@@ -27,7 +27,7 @@ class KnownAccount:
     name: str  # the display name; a pseudonym once the account is deleted
     role: Role
     created: datetime  # UTC
-    deleted: datetime | None  # UTC, or None
+    deleted: datetime | None  # UTC; None if it still exists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ MAX_INVALID: Final = 20
 class KnownToken(Token):
     """A token, valid or not."""
 
-    revoked: datetime | None  # UTC, or None
+    revoked: datetime | None  # UTC; None if not revoked
 
     def works(self, at: datetime) -> bool:
         """Return True if the token is valid at this time."""
@@ -109,7 +109,7 @@ class Credentials(Repository):
     def session(self, hash_: str) -> OpenSession | None:
         """Return the session with this hash; None if it is unknown or its account is deleted.
 
-        The caller checks its age.
+        The caller checks the session's age.
         """
         with self._transactions.read() as connection:
             row = connection.execute(
@@ -191,7 +191,7 @@ class Credentials(Repository):
             return from_row(KnownToken, row)
 
     def token(self, hash_: str) -> tuple[KnownToken, KnownAccount] | None:
-        """Return the token with this hash and its account; None if it is unknown or the account is deleted.
+        """Return the token with this hash, and its account; None if it is unknown or the account is deleted.
 
         The token may have expired or been revoked.
         """

@@ -71,7 +71,7 @@ def _sqlstate(error: DBAPIError) -> str | None:
 
 
 def _postgresql_error(error: DBAPIError) -> "PostgresError | None":
-    """Return the psycopg error, or None. An arena on SQLite never loads psycopg."""
+    """Return the psycopg error; None if it is another driver's. An arena on SQLite never loads psycopg."""
     if isinstance(error.orig, sqlite3.Error):
         return None
     from psycopg import Error  # noqa: PLC0415 - slow to import; already loaded if it raised the error
@@ -98,8 +98,9 @@ _TIMEOUTS = {
     "keepalives_interval": 5,
     "keepalives_count": 2,
 }
-"""Connection parameters for PostgreSQL that a URL may override, in seconds; ``tcp_user_timeout`` is in
-milliseconds. Without them, a connection to a lost host hangs for a quarter of an hour."""
+"""Connection parameters for PostgreSQL that a URL may override. Times are in seconds, except
+``tcp_user_timeout``, which is in milliseconds. Without these parameters, a connection to a lost host hangs
+for a quarter of an hour."""
 
 _COMMON_OPTIONS: dict[str, Any] = {
     # Together, these exceed the 40 threads of a web process, so no thread waits for a connection.
@@ -131,7 +132,7 @@ class OpenTransaction:
 
 
 class Repository:
-    """Queries and changes on one subject. Each method is a transaction. Thread-safe.
+    """Queries and changes for one kind of data. Each method is a transaction. Thread-safe.
 
     Every method may raise DatabaseUnavailable. In that case, a write took effect completely or not at all.
     """
@@ -219,7 +220,7 @@ class Database:
 
 
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
-    """Create a record from the columns named like its fields. ``others`` are its other fields."""
+    """Create a record from the columns with the same names as its fields. ``others`` are its other fields."""
     return msgspec.convert(row._asdict() | others, prepared(kind))
 
 
@@ -256,7 +257,7 @@ def check_references(connection: Connection) -> None:
 
 
 def upsert(connection: Connection, model: type[DeclarativeBase]) -> "sqlite.Insert | postgresql.Insert":
-    """Return an INSERT into a table that supports ON CONFLICT, for the connection's dialect."""
+    """Return an INSERT that supports ON CONFLICT, for a table and the connection's dialect."""
     # Import only the dialect in use: loading PostgreSQL's takes 25 ms.
     if connection.dialect.name == "sqlite":
         from sqlalchemy.dialects.sqlite import insert as of_sqlite  # noqa: PLC0415 - as above

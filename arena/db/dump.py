@@ -138,7 +138,7 @@ class TableRows:
     columns: tuple[str, ...]
     _connection: Connection
     _table: Table
-    check: Callable[[Rows], None]  # raises ValueError if rows can't be loaded into SQLite and PostgreSQL
+    check: Callable[[Rows], None]  # raises ValueError if rows can't be loaded into both SQLite and PostgreSQL
 
     def batches(self) -> Generator[list[list[Any]], None, None]:
         """Yield all rows in batches, in the order of their keys. Close the generator if you stop early."""
@@ -164,8 +164,8 @@ class Snapshot:
     def read_essentials(self, at: datetime) -> None:
         """Read what every page and every match needs, except the tables that grow with each game.
 
-        Raises ValueError if the ladder's counts differ from its log, or an open match from its specification.
-        A row that this program can't have written may cause any exception.
+        Raises ValueError if the ladder's counts differ from its log, or if an open match differs from its
+        specification. A row that this program can't have written may cause any exception.
         """
         connection = self._connection
         ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
@@ -255,7 +255,7 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
 
 
 def was_loaded(url: str, entry: NewAuditEntry) -> bool:
-    """Return True if :func:`load` has filled this database, with this audit entry. Raises StoreError."""
+    """Return True if :func:`load` has filled this database with this audit entry. Raises StoreError."""
     if (file := sqlite_file(url)) is not None and not file.exists():
         return False
     with closing(Database(url)) as database, database.read() as connection:
@@ -350,7 +350,7 @@ def _row_adder(
 ) -> Iterator[Callable[[Rows], object]]:
     """Yield a function that adds rows, like ``connection.execute(insert(table), …)`` but faster.
 
-    PostgreSQL may reject a row only at the end of the context.
+    PostgreSQL may not reject a row until the end of the context.
     """
     dialect = connection.dialect
     quote = dialect.identifier_preparer.quote
@@ -380,7 +380,7 @@ def _row_adder(
 
 @contextmanager
 def _copying(connection: Connection, statement: str) -> Iterator[Callable[[Sequence[Any]], None]]:
-    """Yield a function that copies a row to PostgreSQL. Errors are converted to those of SQLAlchemy."""
+    """Yield a function that copies a row to PostgreSQL. Driver errors become SQLAlchemy's errors."""
     dialect = connection.dialect
     errors = dialect.loaded_dbapi.Error
     driver: Any = connection.connection.driver_connection

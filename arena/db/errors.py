@@ -1,10 +1,10 @@
-"""Errors of the store. :class:`StoreError` is their base class."""
+"""Errors that the store raises. :class:`StoreError` is their base class."""
 
 from datetime import timedelta
 
 
 class StoreError(Exception):
-    """An error of the store; the message says what to do."""
+    """An error in the store; the message says what to do."""
 
 
 class BotDisqualified(StoreError):
@@ -16,7 +16,7 @@ class BotTaken(StoreError):
 
 
 class CredentialsChanged(StoreError):
-    """The password or token that authorised the change has been replaced or revoked in the meantime."""
+    """The password or token that authorised the change is no longer valid, or the account was deleted."""
 
 
 class DatabaseChanged(StoreError):

@@ -279,7 +279,7 @@ class Fold:
     points: RatingHistory = field(default_factory=RatingHistory)
 
     def apply(self, logged: LoggedEvent, disqualified: frozenset[int], rate: Rate) -> list[RowValues]:
-        """Apply an event, and return its rows of ``rating_change``; none for a game that doesn't count."""
+        """Apply an event, and return its ``rating_change`` rows; none for a game that doesn't count."""
         if not _counts(logged.event, disqualified):
             return []
         self.highlights.collect(logged, self.entries)

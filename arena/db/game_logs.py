@@ -38,7 +38,7 @@ class SeatLog:
     seat: int  # from 0
     bot: str
     version: int | None  # number; None for a submission
-    account: int | None  # the owner's id, or None
+    account: int | None  # the owner's id; None if no account owns the bot
     report: SeatReport  # on its sandbox during the whole match, with stderr
 
 

@@ -93,7 +93,7 @@ class GameSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameSummary(GameLine):
-    """An entry in a list of games, with what only pages show."""
+    """An entry in a list of games, with data that only pages show."""
 
     # Points between first and second place; None if fewer than two seats were played to the end.
     margin: int | None
@@ -203,7 +203,7 @@ class GameRepository(Repository):
             return upset_chances(connection, numbers)
 
     def first_of(self, bot: str, version: int) -> str | None:
-        """Return the id of a version's first rated game, or None."""
+        """Return the id of a version's first rated game; None if it has none."""
         with self._transactions.read() as connection:
             return connection.execute(
                 select(GameRow.id)
@@ -249,7 +249,7 @@ def last_games(version: int, limit: int, *columns: Any) -> Select[*tuple[Any, ..
     """Select columns of a version's last games and of its seats in them, newest first.
 
     The index lets the search end after these games. With any other condition, the database might search all
-    games of the version.
+    of the version's games.
     """
     return (
         select(*columns)
@@ -270,7 +270,7 @@ def seats_of(  # noqa: PLR0913 - one argument per filter
     before: int | None = None,
     faulty: bool = False,
 ) -> list[Row[Any]]:
-    """Return at most ``limit`` of a bot's rows of ``game_seat``, with version numbers, newest first.
+    """Return at most ``limit`` of a bot's ``game_seat`` rows, with version numbers, newest first.
 
     They are from games with numbers below ``before``. ``version`` limits them to that version, and ``faulty``
     to games in which the bot had a fault.
@@ -344,7 +344,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
 
 
 def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return the points between first and second place; None if fewer than two were played to the end."""
+    """Return the points between first and second place; None unless two seats were played to the end."""
     first: list[int] = [seat.points for seat in seats if seat.place == 1 and not seat.taken_over]
     others: list[int] = [seat.points for seat in seats if seat.place > 1 and not seat.taken_over]
     if len(first) > 1:

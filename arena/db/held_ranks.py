@@ -59,7 +59,7 @@ class HeldRanks(Repository):
                     notify_account(connection, account, Topic.OVERTAKEN, news)
 
     def lost(self, bot: str) -> News | None:
-        """Return the news about the rank that a bot last lost, or None."""
+        """Return the news about the rank that a bot last lost; None if it hasn't lost any."""
         query = select(HeldRankRow.__table__).join(BotRow, BotRow.id == HeldRankRow.bot_id)
         with self._transactions.read() as connection:
             row = connection.execute(query.where(BotRow.name == bot)).one_or_none()

@@ -42,7 +42,7 @@ class Opponent:
 
 
 class Meeting(NamedTuple):
-    """A bot's record against another: their common games, and in how many it finished ahead or tied."""
+    """A bot's record against another: the games with both, and those in which it finished ahead or tied."""
 
     games: int
     ahead: int
@@ -124,7 +124,7 @@ class Histories(Repository):
     ) -> tuple[Opponent, ...]:
         """Return a page of a bot's opponents, with ratings from one list.
 
-        The bots that it has met most often come first, counting games with any number of players.
+        The most frequent opponents come first. Games with any number of players count for this order.
         """
         with self._transactions.read() as connection:
             rows = connection.execute(

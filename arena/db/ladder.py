@@ -275,7 +275,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[RowValues]]]:
-    """Fold the log in batches. Yield each batch's correct changes, and a condition for its stored ones."""
+    """Fold the log in batches. Yield each batch's correct changes and a filter for its stored ones."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)
@@ -308,7 +308,7 @@ def _log(connection: Connection, first: int, last: int) -> list[LoggedEvent]:
 
 
 def game_event(number: int, game: int, ended: datetime, seats: Sequence[Mapping[str, Any]]) -> LoggedEvent:
-    """Return the event with this number for a game, given the game's rows of ``game_seat`` in seat order."""
+    """Return the event with this number for a game, given its ``game_seat`` rows in seat order."""
     played = GamePlayed(
         versions=tuple(seat["version_id"] for seat in seats),
         places=tuple(seat["place"] for seat in seats),

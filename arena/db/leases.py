@@ -49,7 +49,7 @@ LeaseClock = Callable[[Connection], LeaseTime]
 def database_time(connection: Connection) -> LeaseTime:
     """Return the current lease time.
 
-    For SQLite, it is the host's boot-time clock, for PostgreSQL the server's time.
+    For SQLite, it is the host's boot-time clock; for PostgreSQL, it is the server's time.
     """
     if connection.dialect.name == "sqlite":
         return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT_ID.read_text().strip())
@@ -67,8 +67,8 @@ _MAX_VOIDS: Final = 3
 """Number of arena faults at which a match is quarantined."""
 
 _MAX_LOSSES: Final = 20
-"""Number of lost workers and coordinators at which a match is quarantined. The match is rarely the cause of
-such a loss."""
+"""Number of lost workers and coordinators at which a match is quarantined: high, because the match is rarely
+the cause of such a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Leases:
     def due(
         self, runtime: RuntimeName, *, house_only: bool = False, without: Collection[str] = ()
     ) -> int | None:
-        """Return the number of seats of the next match, or None if no match is waiting for this runtime.
+        """Return the number of seats in the next match, or None if no match is waiting for this runtime.
 
         ``house_only`` skips matches with third-party bots; ``without`` skips matches by id.
         """
@@ -121,8 +121,8 @@ class Leases:
     ) -> Claim | None:
         """Claim the next match for this runtime, or return None if no match is waiting.
 
-        ``max_seats`` limits its seats; ``house_only`` skips matches with third-party bots; ``without`` skips
-        matches by id.
+        ``max_seats`` limits the match's seats. ``house_only`` skips matches with third-party bots, and
+        ``without`` skips matches by id.
         """
         with self._write() as connection:
             query = queue.playable(runtime, house_only=house_only, without=without).limit(1)
@@ -184,7 +184,7 @@ class Leases:
                 )
 
     def release(self, coordinator: str) -> int:
-        """Requeue all matches of a coordinator, without counting a fault. Return their number.
+        """Requeue all of a coordinator's matches, without counting a fault. Return their number.
 
         The caller must make sure that none of the coordinator's workers is still playing.
         """

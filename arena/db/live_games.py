@@ -1,6 +1,6 @@
 """Games in progress, which viewers can watch up to the last disclosed round.
 
-No result depends on these copies. Every method may raise DatabaseUnavailable.
+No result depends on this data. Every method may raise DatabaseUnavailable.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class WatchedMatch:
     # The submission's or challenge's account; None for a rated match, or if there is no account.
     account: int | None
     shown: tuple[tuple[int, int], ...]  # (index, rounds) of the games that can be watched now, in order
-    game: WatchedGame | None  # the requested game, by default the latest, or None
+    game: WatchedGame | None  # the requested game (by default, the latest); None if it can't be watched
     published: bool  # whether the match and all other matches of its challenge are over
     played: tuple[str, ...]  # ids of the published games, in order
 
@@ -85,7 +85,7 @@ class LiveGames(Repository):
             return True
 
     def find(self, match: str, game: int | None = None) -> WatchedMatch | None:
-        """Return a match and one of its games, if it has begun. Return None if the match is unknown."""
+        """Return a match, and one of its games if that can be watched; None if the match is unknown."""
         with self._transactions.read() as connection:
             row = connection.execute(
                 select(MatchRow.id.label("match"), MatchRow.deals.label("games"), MatchRow.challenge_number)

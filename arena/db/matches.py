@@ -18,7 +18,7 @@ from arena.rules import Rules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMatch:
-    """A match to play: one table, one or more deals.
+    """A match to play: one table with one or more deals.
 
     Raises ValueError if there are no deals, a deal is repeated, the table isn't filled with different
     versions, a submission doesn't have exactly one seat, or a seating leaves a bot out.
@@ -90,9 +90,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedGame:
-    """A game to rate, checked against the rules by the caller. Tuples have one entry per seat.
+    """A finished game, checked against the rules by the caller. Tuples have one entry per seat.
 
-    Raises ValueError if the tuples differ in length.
+    Raises ValueError if the tuples differ in length, or a bot doesn't have exactly one seat.
     """
 
     id: str  # at most 64 characters
@@ -140,7 +140,7 @@ class FinishedMatch:
 
 
 _FIRST, _SOON, _IN_TURN = 0, 1, 2
-"""Qualifications come first, because an author is waiting, then matches for bots new to the ladder."""
+"""Qualifications come first: authors are waiting for them. Matches for bots new to the ladder come next."""
 
 
 def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) -> None:

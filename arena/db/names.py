@@ -36,7 +36,7 @@ def check_house_bot(connection: Connection, name: str) -> None:
         select(BotRow.name).where(func.lower(BotRow.name) == name.lower(), BotRow.name != name).limit(1)
     ).scalar_one_or_none()
     if other is not None:
-        raise BotTaken(f"the name {name} differs from the bot {other} only in case: choose another")
+        raise BotTaken(f"the name {name} differs from that of the bot {other} only in case: choose another")
 
 
 def check_account(connection: Connection, name: str) -> None:

@@ -51,7 +51,7 @@ def revision_of(connection: Connection, url: str) -> str | None:
     if VERSION_TABLE not in tables:
         if tables:
             raise DatabaseRefused(
-                f"{url} is not an arena's database (it has the table {tables[0]}): choose another one"
+                f"{url} is not an arena database (it has the table {tables[0]}): choose another one"
             )
         return None
     revision = _revision(connection)

@@ -222,7 +222,7 @@ class People(Repository):
             return audit.last(connection, limit, account)
 
     def remove_visits(self, before: datetime | None) -> int:
-        """Remove users' audit entries from before a time, and the oldest over the limit; return how many."""
+        """Remove users' entries older than a time, if any, and the oldest over the limit; return how many."""
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 

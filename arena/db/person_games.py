@@ -36,7 +36,7 @@ class NewPersonGame:
 
     id: str  # secret, because it is the game's URL
     visitor: str  # digest of the visitor's cookie
-    account: int | None  # the person's account
+    account: int | None  # id of the person's account; None without one
     rules: Rules
     opponents: tuple[int, ...]  # ids of versions, in the order of the other seats
     seat: int  # seat of the person, from 0
@@ -154,7 +154,7 @@ class PersonGames(Repository):
             ).scalar_one_or_none()
 
     def open_games(self) -> dict[str, bool]:
-        """Return the ids of all open games, each with whether it is waiting."""
+        """Return the ids of all open games, and whether each is waiting."""
         with self._transactions.read() as connection:
             rows = connection.execute(select(PersonGameRow.id, _IS_WAITING.label("waits")).where(_IS_OPEN))
             return {row.id: bool(row.waits) for row in rows}
@@ -217,7 +217,7 @@ class PersonGames(Repository):
             connection.execute(update(PersonGameRow).where(*mine).values(ending))
 
     def begin(self) -> PersonGame | None:
-        """Mark the game that has waited longest as playing and return it; None if no game is waiting."""
+        """Mark the longest-waiting game as playing and return it; None if no game is waiting."""
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.__table__)

@@ -25,7 +25,7 @@ class PublicGames(Repository):
     """The rated games that still have a replay. All rated games are public; unrated games never are."""
 
     def first_ended(self, since: datetime, after: int) -> datetime | None:
-        """Return the earliest end, not before ``since``, of a game with a number above ``after``, or None."""
+        """Return the earliest end, at or after ``since``, of games with numbers above ``after``, if any."""
         with self._transactions.read() as connection:
             return connection.execute(
                 select(GameRow.ended)

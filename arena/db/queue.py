@@ -188,7 +188,7 @@ def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]
 
 
 def only_house_bots() -> ColumnElement[bool]:
-    """Return the condition that all bots of a match are house bots."""
+    """Return the condition that all bots in a match are house bots."""
     untrusted = (
         select(MatchSeatRow.seat)
         .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
@@ -238,7 +238,7 @@ def _is_next_of_challenge() -> ColumnElement[bool]:
 
 
 def _has_house_bot_sources() -> ColumnElement[bool]:
-    """Return the condition that the sources of all house bots of a match exist."""
+    """Return the condition that the sources of all house bots in a match exist."""
     missing = (
         select(MatchSeatRow.seat)
         .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)

@@ -248,9 +248,9 @@ def _sent_within_a_day(
 
 
 def wait_for(times: Iterable[datetime], limit: int, now: datetime) -> timedelta | None:
-    """Return the time until fewer than ``limit`` of these times are in the last day, as all are now.
+    """Return how long it takes until fewer than ``limit`` of these times are in the last day.
 
-    Returns None if ``limit`` is 0.
+    All of them are now. Returns None if ``limit`` is 0.
     """
     return sorted(times)[-limit] + _DAY - now if limit else None
 

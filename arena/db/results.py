@@ -54,8 +54,8 @@ class Results:
     def record(self, finished: FinishedMatch) -> bool:
         """Write a claim's result, and rate the games of a rated match in order.
 
-        Return False, and write nothing, if the attempt is stale or already recorded. Raises ValueError if the
-        number of seats is wrong, or DatabaseChanged.
+        Return False, and write nothing, if the attempt is stale or already recorded. Raises DatabaseChanged,
+        or ValueError if the number of seats is wrong.
         """
         with self._database.write() as connection:
             check_revision(connection, self._database.url)

@@ -7,9 +7,9 @@
 
 Other tables store bots, accounts, submissions, card statistics, bots' histories, live games and workers.
 
-``rating_event`` is the ladder's append-only log, ``rating_change`` the effects of each event, and ``rating``
-the current fold of the log. Assigning a number to a match, a game or an event requires the lock on the row of
-``ladder``.
+``rating_event`` is the ladder's append-only log, ``rating_change`` contains the effects of each event, and
+``rating`` is the current fold of the log. Assigning a number to a match, a game or an event requires the
+lock on the row of ``ladder``.
 """
 
 from datetime import UTC, datetime
@@ -136,8 +136,8 @@ class LadderRow(Base):
 
     ``revision`` increases with every change that a leaderboard shows. ``players`` are the numbers of players
     per table, and ``deals`` is the number of deals per match. ``start_millis`` to ``bank_millis`` are the
-    clock, and ``cpus`` to ``tmp_mib`` the limits of a bot. While the ladder is ``paused``, no matches are
-    drawn. ``paused_changed`` is when an operator last paused or resumed it, or None.
+    clock, and ``cpus`` to ``tmp_mib`` are a bot's limits. While the ladder is ``paused``, no matches are
+    drawn. ``paused_changed`` is when an operator last paused or resumed the ladder; None if never.
     """
 
     __tablename__ = "ladder"
@@ -184,10 +184,10 @@ class MatchRow(Base):
     """A match. ``number`` is its position among all matches.
 
     ``attempt`` counts claims and is the fencing token against late results; ``voids`` counts arena faults,
-    ``losses`` lost workers and coordinators. The lowest ``precedence`` is played first; a challenge's matches
-    run one at a time. A running match was claimed by ``coordinator`` and is being played by ``worker``; its
-    lease ends at ``leased_until`` on the clock ``lease_clock``. ``logs`` and ``replays`` say whether these
-    still exist (:mod:`arena.db.game_logs`).
+    and ``losses`` counts lost workers and coordinators. Matches with the lowest ``precedence`` are played
+    first; a challenge's matches run one at a time. A running match was claimed by ``coordinator`` and is
+    being played by ``worker``; its lease ends at ``leased_until`` on the clock ``lease_clock``. ``logs`` and
+    ``replays`` say whether these still exist (:mod:`arena.db.game_logs`).
     """
 
     __tablename__ = "match"
@@ -434,9 +434,9 @@ class ChallengeRow(Base):
 
 
 class PersonGameRow(Base):
-    """An unrated game of a person against bots.
+    """A person's unrated game against bots.
 
-    ``visitor`` is the digest of the visitor's cookie; ``account_id`` the person's account, or None.
+    ``visitor`` is the digest of the visitor's cookie. ``account_id`` is the person's account, if any.
     ``rules``, ``asked`` (the view of the person's latest decision) and ``chosen`` (the choice made in it) are
     JSON. ``opponents`` are ids of versions in the order of their seats. ``state`` is a
     :class:`PersonGameState`. ``replay`` is empty until the game is over; ``analysis`` may be added later.
@@ -588,8 +588,8 @@ class SubscriptionRow(Base):
 
     ``secret`` signs a webhook's requests, or is in the links of an email. Without ``confirmed``, an email
     address gets only the request to confirm it. ``failures`` is the number of failures in a row, and
-    ``trouble`` the reason for the last. The receiver has been failing since ``failing_since``. The next
-    attempt is not before ``due``. After ``off``, nothing is sent.
+    ``trouble`` is the reason for the last one. The receiver has been failing since ``failing_since``. The
+    next attempt is made no earlier than ``due``. After ``off``, nothing is sent.
     """
 
     __tablename__ = "subscription"
@@ -663,7 +663,7 @@ class AttemptRow(Base):
 
 
 class AuditEntryRow(Base):
-    """An action of an operator or a user. ``who`` is an account's name, or ``terminal:`` and a system user.
+    """An action by an operator or a user. ``who`` is an account's name, or ``terminal:`` and a system user.
 
     ``address`` is None for operators' actions, whose entries are permanent. Other entries expire.
     """
@@ -794,8 +794,8 @@ class CardGamesRow(Base):
 class CardCountRow(Base):
     """Card statistics by kind of card and turn of the round: :class:`arena.ladder.card_counts.Count`.
 
-    ``turn`` 0 is the sum of all turns. ``points`` are whole points and ``point_parts`` the remainder in units
-    of 1 / ``POINT``: a single column in these units would soon overflow.
+    ``turn`` 0 is the sum of all turns. ``points`` are whole points, and ``point_parts`` are the remainder
+    in units of 1 / ``POINT``: a single column in these units would soon overflow.
     """
 
     __tablename__ = "card_count"

@@ -1,4 +1,4 @@
-"""Reads ratings: the standings for leaderboards, and the bots to choose from for matchmaking.
+"""Reads ratings: the standings for leaderboards, and the candidates for matchmaking.
 
 The cost of a query doesn't grow with the number of games.
 """

@@ -1,4 +1,4 @@
-"""An open database, as its repositories."""
+"""An open database, as a set of repositories."""
 
 from contextlib import AbstractContextManager
 
@@ -31,7 +31,7 @@ from arena.db.subscriptions import Subscriptions
 
 
 class Store:
-    """The repositories of an open database. Each call of a repository's method is a transaction."""
+    """The repositories of an open database. Each call to a repository's method is a transaction."""
 
     def __init__(self, database: Database, lock: CoordinatorLock, lease_clock: LeaseClock) -> None:
         self._database = database

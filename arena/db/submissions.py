@@ -38,10 +38,10 @@ class KnownSubmission(NewSubmission):
     stage: Stage
     source: str | None  # the image id; None before it is built
     version: int | None  # the number of the version that it became, or None
-    inspected: datetime | None  # UTC, or None
-    qualifying: datetime | None  # when qualification began, UTC, or None
+    inspected: datetime | None  # UTC; None before inspection
+    qualifying: datetime | None  # when qualification began, UTC; None before that
     ended: datetime | None  # UTC; None while it is open
-    waiting: str | None  # what the arena lacks to proceed, or None
+    waiting: str | None  # what the arena lacks to proceed; None if nothing
     cause: Cause | None  # why it was rejected, or None
 
 
@@ -174,7 +174,7 @@ class SubmissionRepository(Repository):
             return connection.execute(replay).scalar_one_or_none()
 
     def same_image(self, bot: str, source: str) -> str | None:
-        """Describe the version of a bot that has this image, or return None."""
+        """Describe the bot's version that has this image; return None if there is none."""
         with self._transactions.read() as connection:
             return quotas.describe_version(connection, bot, BotVersionRow.source == source)
 

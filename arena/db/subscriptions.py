@@ -1,7 +1,7 @@
 """Notifications for authors: their subscriptions, and the notices waiting for delivery.
 
-:func:`notify_account` adds a notice in the transaction of the change that it reports, so no notice is lost.
-Transactions lock the ladder, a submission or a bot before a subscription, and a subscription before its
+:func:`notify_account` adds a notice in the same transaction as the change that it reports, so no notice is
+lost. Transactions lock the ladder, a submission or a bot before a subscription, and a subscription before its
 notices.
 """
 
@@ -93,7 +93,7 @@ class Subscriptions(Repository):
     def add(
         self, new: NewSubscription, first: News | None, *, max_subscriptions: int, entry: NewAuditEntry
     ) -> KnownSubscription:
-        """Add a subscription; ``first`` is the request to confirm it.
+        """Add a subscription; ``first`` is the request to confirm it, if it needs confirmation.
 
         Raises TooManySubscriptions, or CredentialsChanged if the account has been deleted.
         """
@@ -275,13 +275,13 @@ class Subscriptions(Repository):
 
 
 def notify_account(connection: Connection, account: int | None, topic: Topic, news: News) -> None:
-    """Queue news for an account's subscriptions to a topic, in the transaction of the change."""
+    """Queue news for an account's subscriptions to a topic, in the caller's transaction."""
     if account is not None:
         _notify(connection, SubscriptionRow.account_id == account, topic, news)
 
 
 def notify_all(connection: Connection, topic: Topic, news: News) -> None:
-    """Queue news for all accounts' subscriptions to a topic, in the transaction of the change."""
+    """Queue news for all accounts' subscriptions to a topic, in the caller's transaction."""
     _notify(connection, true(), topic, news)
 
 

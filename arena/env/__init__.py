@@ -5,7 +5,7 @@
     batch = Batch(rules, shuffled(rules, 4096, rng))  # NumPy: 4096 games in parallel
 
 All three encode decisions and actions in the format of :mod:`arena.sdk.spaces`, which bots can use too.
-Requires the extra ``env``.
+This package requires the extra ``env``.
 """
 
 from arena.env.batch import Batch, shuffled

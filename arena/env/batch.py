@@ -188,8 +188,9 @@ class Batch:
     def step(self, actions: NDArray[np.integer]) -> None:
         """Play a turn in all games, and any automatic turn after it.
 
-        ``actions`` is ``[games, players]``; those of seats that aren't asked are ignored. Raises ValueError,
-        and changes nothing, if the games are over, the shape is wrong, or an action is illegal.
+        ``actions`` has the shape ``[games, players]``; the entries of seats that aren't asked are ignored.
+        Raises ValueError, and changes nothing, if the games are over, the shape is wrong, or an action is
+        illegal.
         """
         if self.over:
             raise ValueError("the games are over")

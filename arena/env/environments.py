@@ -131,11 +131,11 @@ def env(rules: Rules) -> AECEnv:
 
 
 class AgainstBots(gymnasium.Env[Any, Any]):
-    """One learner against bots, in a random seat for each game.
+    """One learner, in a random seat in each game, against bots.
 
     ``opponents`` are names of house bots, paths of Python bots, or ``choose`` functions. Without ``rules``,
-    they play the basic game. Raises ValueError if there is no such bot, or if their number doesn't fit the
-    rules.
+    they play the basic game. Raises ValueError if there is no such bot, or if the number of opponents doesn't
+    fit the rules.
     """
 
     def __init__(
@@ -160,8 +160,8 @@ class AgainstBots(gymnasium.Env[Any, Any]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin a game. The info has the learner's ``seat``.
 
-        With a seed, this game and the following ones are the same each time if the learner's actions are, as
-        long as the opponents' only source of randomness is Python's ``random`` module.
+        With a seed, this game and the following ones are the same each time, provided that the learner's
+        actions are the same and that the opponents' only source of randomness is Python's ``random`` module.
         """
         super().reset(seed=seed, options=options)
         self._seat = int(self.np_random.integers(self.rules.players))

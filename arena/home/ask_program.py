@@ -51,8 +51,8 @@ class SeatMessage(NamedTuple):
     """The events that a bot gets in one message."""
 
     events: Sequence[Event]
-    ask: DecisionRequested | None  # the request among them
-    move: Move | None  # the recorded answer, or None
+    ask: DecisionRequested | None  # the request among them, if any
+    move: Move | None  # the recorded answer, if any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Reply:
     millis: float  # wall-clock time
     fault: Fault | None
     trouble: str | None  # describes the fault
-    nonce: bool  # whether it contained the request's nonce
+    nonce: bool  # whether the answer contained the request's nonce
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class ProgramRun:
     """The result of asking a program."""
 
     hello: Hello
-    lost: str | None  # why the connection to the bot was lost before the end
+    lost: str | None  # why the connection to the bot was lost before the end; None if it wasn't
     exit_code: int | None  # None if it was still running shortly after the end
     stderr: str  # the end of its stderr
 
@@ -162,7 +162,7 @@ class _MessageQueue:
     async def next(self, seconds: float) -> Hello | Lost | Sequence[PlayerAnswer]:
         """Return the next message.
 
-        Raises TimeoutError if none arrives in time, or any error in the receiving code.
+        Raises TimeoutError if none arrives in time, and re-raises errors in the receiving code.
         """
         async with asyncio.timeout(seconds):
             message = await self._arrived.get()
@@ -225,7 +225,7 @@ async def _ask_all(
     clock: Clock,
     on_reply: Callable[[Reply], object],
 ) -> str | None:
-    """Request every decision. Return why the connection to the bot was lost, or None."""
+    """Request every decision. If the connection to the bot is lost, stop and return the reason."""
     for portion in conversation(games, clock):
         player.send(portion.events)
         if portion.ask is not None:
@@ -251,7 +251,7 @@ def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[SeatMessa
 
 
 class _RecordedTable:
-    """A recorded game on the referee's own table, which collects one seat's events up to each decision."""
+    """Replays a game on the referee's own table, and collects one seat's events up to each decision."""
 
     def __init__(self, number: int, game: GameToAsk, clock: Clock) -> None:
         self._number = number
@@ -269,7 +269,7 @@ class _RecordedTable:
             self._events.append(event)
 
     def news(self) -> tuple[list[Event], DecisionRequested | None]:
-        """Return the events since the last call, and the request among them."""
+        """Return the events since the last call, and the request among them, if any."""
         events, self._events = self._events, []
         return events, self._asks.get(self._seat)
 
@@ -283,7 +283,7 @@ class _RecordedTable:
 
 
 async def _reply(queue: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:
-    """Wait for an answer. Return it, and why the connection to the bot was lost, or None."""
+    """Wait for an answer. Return it and, if the connection to the bot was lost, the reason."""
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
     answer, fault, trouble, lost = None, None, None, None

@@ -72,7 +72,7 @@ def _find_bot(word: str) -> HomeBot:
     meant = f" Did you mean {near[0]}?" if near else ""
     raise UnusableBot(
         f"there is no bot called {word!r}.{meant} House bots: {', '.join(names) or 'none installed'}. "
-        "Give your own bot by its file or folder, such as mybot.py or ./mybot"
+        "Specify your own bot by its file or folder, such as mybot.py or ./mybot"
     )
 
 
@@ -157,7 +157,7 @@ def _bot_at(path: Path) -> HomeBot | None:
 
 
 def _language_in(folder: Path) -> Language | None:
-    """Return the language of a folder's source file, or None."""
+    """Return the language of a folder's source file, or None if it has none."""
     return next((language for language in LANGUAGES if (folder / language.file).is_file()), None)
 
 
@@ -183,10 +183,10 @@ def _bot_of_file(path: Path, word: str) -> HomeBot:
             name=path.stem, word=shlex.quote(word), author=_SELF, file=None, command=command, language=None
         )
     if language is None:
-        known = ", ".join(f"{known.title} ({known.suffixes[0]})" for known in LANGUAGES)
+        known = " or ".join(f"{known.title} ({known.suffixes[0]})" for known in LANGUAGES)
         raise UnusableBot(
-            f"{path} is not {known} or a program. For a bot in another language, give the program that you "
-            "built, or a command, such as --bot 'java -jar mybot.jar'"
+            f"{path} is neither a program nor a source file in {known}. For a bot in another language, give "
+            "the program that you built, or a command, such as --bot 'java -jar mybot.jar'"
         )
     name = path.resolve().parent.name if path.name == language.file else path.stem
     return _source_file_bot(name, word, _SELF, path, language)

@@ -1,7 +1,7 @@
 """Compares two bots: plans paired games and evaluates them. Pure, except for reading results.
 
 Every deal is played twice, and the two bots swap seats in the second game. Without a field, they share the
-table and sit alternately. With a field, they don't meet: each plays in the same seat against the same
+table and sit in alternate seats. With a field, they don't meet: each plays in the same seat against the same
 opponents.
 """
 
@@ -99,7 +99,7 @@ def _deal_result(pair: Sequence[HomeResult]) -> DealResult:
 
 
 class ComparisonProgress:
-    """All results so far."""
+    """The totals of all results so far."""
 
     def __init__(self, comparison: Comparison) -> None:
         self._hypotheses = comparison.hypotheses

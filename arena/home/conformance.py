@@ -31,7 +31,7 @@ class ConformanceFinding:
 
 
 def conformance_games() -> tuple[GameToAsk, ...]:
-    """Return one game per variant, always the same, with random legal moves."""
+    """Return one game of random legal moves per variant. The games are always the same."""
     return tuple(_random_game(rules, number) for number, rules in enumerate(VARIANTS))
 
 

@@ -38,7 +38,7 @@ class HomeGame(NamedTuple):
     name: str  # in its replay
     rules: Rules
     seed: str  # 32 hexadecimal digits; determines the deck
-    dice: int  # seed of `random`, set before the game
+    dice: int  # seed for `random`, set before the game
     bots: tuple[int, ...]  # the index of the bot in each seat; a bot may have several seats
 
 
@@ -62,7 +62,7 @@ class Mistake:
     fault: Fault
     what: str  # description
     where: str = ""  # file, line and function of the author's code, or empty
-    trace: str = ""  # the traceback, starting in the author's code, or empty
+    trace: str = ""  # a traceback that starts in the author's code, a program's stderr, or empty
     puzzle: Puzzle | None = None  # the position; None if unknown
 
 

@@ -20,7 +20,7 @@ class InvalidPuzzle(ValueError):
 
 
 class PlayedMove(NamedTuple):
-    """A seat's move: names of card kinds, and the dummy's card or None."""
+    """A seat's move: names of card kinds, and the dummy's card, if any."""
 
     cards: Cards
     dummy: str | None = None
@@ -28,7 +28,7 @@ class PlayedMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Puzzle:
-    """A decision to be made."""
+    """A position in which a seat has to decide."""
 
     format: str  # `kaiten-puzzle/1`
     rules: Variant
@@ -38,7 +38,7 @@ class Puzzle:
     moves: tuple[tuple[PlayedMove | None, ...], ...]
 
     def views(self) -> tuple[View, ...]:
-        """Return the views of the seat's decisions, this one last.
+        """Return the seat's view at each of its decisions, this one last.
 
         Raises InvalidPuzzle if the rules don't allow the position.
         """
@@ -68,7 +68,7 @@ class Puzzle:
 
 
 def puzzle_of(view: View, seed: str, steps: Sequence[Sequence[Decision | None]]) -> Puzzle:
-    """Return the puzzle of a view that follows these recorded decisions."""
+    """Return the puzzle for a view that follows these recorded decisions."""
     moves = tuple(
         tuple([None if each is None else PlayedMove(each.cards, each.dummy) for each in step])
         for step in steps

@@ -50,7 +50,7 @@ class WrongAddress(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalTable:
-    """Games to referee."""
+    """The games to referee, and their players."""
 
     rules: Rules
     seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits
@@ -96,8 +96,8 @@ async def referee(
 ) -> None:
     """Wait for a program, and play the games with it.
 
-    ``waits`` is called once Ctrl-C can stop the referee cleanly. ``on_sent`` receives the events sent to the
-    program, ``on_received`` the program's messages, both in order.
+    ``waits`` is called as soon as Ctrl-C can stop the referee cleanly. ``on_sent`` receives the events sent
+    to the program, and ``on_received`` receives the program's messages, both in order.
     """
     waits()
     folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's path is limited to 107 bytes

@@ -26,9 +26,9 @@ class Solution:
 
     move: Move | None  # None without an answer
     millis: float  # on the ladder's clock
-    trouble: str | None = None  # description of an error, or None
+    trouble: str | None = None  # description of the error, if any
     where: str = ""  # the line of the author's code that failed, or empty
-    trace: str = ""  # the traceback, starting in that code, or empty
+    trace: str = ""  # a traceback that starts in that code, a program's stderr, or empty
 
     def as_json(self) -> dict[str, object]:
         """Return the answer as JSON data."""
@@ -42,7 +42,7 @@ class Solution:
 
 
 def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
-    """Request the decisions in some games from a bot, in order, and yield its answers.
+    """Ask a bot for its decisions in some games, in order, and yield its answers.
 
     Stops at the bot's first failure: an error, or no answer in time. Raises PlayingFailed.
     """
@@ -68,7 +68,7 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
 
 
 def refusal(seen: View, move: Move) -> str | None:
-    """Return why the rules forbid a move, or None."""
+    """Return why the rules forbid a move, or None if they allow it."""
     try:
         check_move(seen.seat, seen.hand, seen.table, move, control=seen.control)
     except IllegalMove as error:
@@ -77,7 +77,7 @@ def refusal(seen: View, move: Move) -> str | None:
 
 
 class RecordedSeat(NamedTuple):
-    """A seat of a recorded game."""
+    """A seat in a recorded game."""
 
     replay: PublicReplay
     seat: int
@@ -108,7 +108,7 @@ class Answered:
 
 
 def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answered], object]) -> str:
-    """Request every decision of some seats from a bot, game by game.
+    """Ask a bot for every decision of some seats, game by game.
 
     The games continue as recorded, whatever the bot answers. Stops at the bot's first failure: an error, or
     no answer in time. An illegal move is not a failure. Returns the stderr of a program that failed, or an

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 _ENDS: Final = (-1.0, 1.0)
 _PSEUDO_COUNT: Final = 1e-3
-"""Weight added to the observations -1 and 1, so that every mean between them is possible. As in fishtest."""
+"""Weight added to the observations -1 and 1, as in fishtest, so that every mean between them is possible."""
 
 _HALVINGS: Final = 50
 CONFIDENCE: Final = 1.959964
@@ -36,7 +36,7 @@ class SprtVerdict(StrEnum):
 class Hypotheses:
     """The hypotheses of a test."""
 
-    effect: float = 0.05  # the mean difference of H1, between 0 and 1
+    effect: float = 0.05  # the mean difference under H1, between 0 and 1
     # The probability of accepting H1 when H0 is true, and of accepting H0 when H1 is true.
     error: float = 0.05
 
@@ -58,7 +58,7 @@ class SprtState(NamedTuple):
 
     observed: int  # number of observations
     mean: float  # their mean
-    within: float | None  # half of its 95% interval; None for fewer than two observations
+    within: float | None  # half the width of its 95% interval; None for fewer than two observations
     ratio: float  # the log-likelihood ratio of H1 to H0
     verdict: SprtVerdict
 

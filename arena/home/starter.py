@@ -1,4 +1,4 @@
-"""Files of a new bot."""
+"""Writes the files of a new bot."""
 
 import re
 import shutil

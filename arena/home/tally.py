@@ -20,7 +20,7 @@ class BotTally:
     games: int
     wins: int  # games in which it was first or tied for first
     beaten: float  # mean share of opponents beaten; those in the same place count half
-    # Half the width of the 95% interval of `beaten`; None with fewer than two deals.
+    # Half the width of the 95% interval for `beaten`; None with fewer than two deals.
     beaten_within: float | None
     mean_place: float
     points: float  # mean
@@ -31,7 +31,7 @@ class BotTally:
 
 
 def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGame]:
-    """Yield games between one bot per seat. Each deal is played in every rotation before the next begins."""
+    """Yield games with one bot per seat. Each deal is played in every rotation before the next begins."""
     turns = rotations(range(rules.players))
     for number in range(games):
         deal, rotation = divmod(number, rules.players)
@@ -41,7 +41,7 @@ def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGam
 def home_game(  # noqa: PLR0913, PLR0917 - everything that a game needs
     rules: Rules, seed: int, deal: int, bots: tuple[int, ...], number: int, name: str
 ) -> HomeGame:
-    """Return a game. Its deck depends on ``seed`` and ``deal``, and its dice also on ``bots``."""
+    """Return a game. Its deck depends on ``seed`` and ``deal``; its dice also depend on ``bots``."""
     deck = simulation_seed(seed, deal)
     dice = int.from_bytes(sha256(deck + bytes(bots)).digest()[:8], "big")
     return HomeGame(number, name, rules, deck.hex(), dice, bots)

@@ -45,11 +45,11 @@ class PlayingFailed(Exception):
 
 
 class BotUnloadable(PlayingFailed):
-    """A bot's file can't be loaded."""
+    """A bot can't be loaded or started."""
 
     def __init__(self, what: str, trace: str = "") -> None:
         super().__init__(what)
-        self.trace = trace  # the traceback, starting in the author's code, or empty
+        self.trace = trace  # a traceback that starts in the author's code, a program's stderr, or empty
 
 
 class WorkerEnded(PlayingFailed):
@@ -152,7 +152,7 @@ class SharedRequest:
         self._HEAD.pack_into(self._memory, 0, game, seat, self._steps)
 
     def last(self, games: Sequence[HomeGame]) -> tuple[HomeGame, int, Puzzle] | None:
-        """Return the game, seat and position of the latest request, or None.
+        """Return the game, seat and position of the latest request, or None if there is none.
 
         ``games`` are those that the worker may have been playing.
         """

@@ -1,4 +1,4 @@
-"""A bot image as the arena stores it: the command to start, and the layers by digest.
+"""A bot image as the arena stores it: the start command, and the layers by digest.
 
 The image's id is the digest of its configuration, which lists the digest of each layer's uncompressed tar
 (OCI image specification 1.1, "Image Configuration": DiffIDs and ImageID). So the id covers all of the
@@ -27,7 +27,7 @@ class Platform(msgspec.Struct, frozen=True):
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """A layer. ``digest`` is the ``sha256:…`` of its uncompressed tar, ``size`` the tar's size in bytes."""
+    """A layer. ``digest`` is the ``sha256:…`` of its uncompressed tar; ``size`` is the tar's, in bytes."""
 
     digest: str
     size: int
@@ -43,7 +43,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BotImage(msgspec.Struct, frozen=True, kw_only=True):
-    """An image: the platform, the command to start, and the layers, lowest first."""
+    """An image: the platform, the start command, and the layers, lowest first."""
 
     platform: Platform
     command: Command
@@ -88,14 +88,14 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     image_bytes: int = 512 * _MIB
     layers: int = 64
     archive_members: int = 4_096  # members of the archive itself, of any kind
-    # Files, folders and links of all layers together, including folders that have no entry in a tar.
+    # Files, folders and links in all layers together, including folders that have no entry in a tar.
     members: int = 65_536
     name_bytes: int = 1_024  # length of one path or link target
     names_bytes: int = 16 * _MIB  # length of all paths and link targets together
     hard_links: int = 10_000  # hard links to one file; ext4 has room for 65,000, other file systems for fewer
     depth: int = 64  # folders in one path
     expansion: int = 100  # average gzip ratio after the first 16 MiB; real files stay below 10
-    gzip_members: int = 100_000  # members of one gzip file; some builders write one for each file of a layer
+    gzip_members: int = 100_000  # members in one gzip file; some builders write one for each file in a layer
     header_bytes: int = 64 * _KIB  # size of one extended tar header
     json_bytes: int = _MIB  # size of one JSON document
     # Size of `/etc/passwd` and of `/etc/group`, which engines read into their own memory.
@@ -108,11 +108,11 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_LIMITS: Final = IntakeLimits()
-MAX_SOURCE_BYTES: Final = _MIB  # size of a bot that is a single source file
+MAX_SOURCE_BYTES: Final = _MIB  # size of a bot that consists of a single source file
 
 
 class Rejected(Exception):
-    """The upload is unacceptable. The message, for its author, says what happened and what to do."""
+    """The upload is unacceptable. The message tells the upload's author what happened and what to do."""
 
 
 class IntakeError(Exception):

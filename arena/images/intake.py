@@ -41,7 +41,7 @@ from arena.languages.registry import LANGUAGES, language_of
 def workspace(parent: Path) -> Iterator[Path]:
     """Create an empty folder that only this process's user can access, and remove it afterwards.
 
-    Raises IntakeError.
+    Raises IntakeError if the folder can't be created.
     """
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ _OWN_LIMITS: Final = msgspec.structs.replace(DEFAULT_LIMITS, cpu_seconds=60, wal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bases:
-    """The engine's base images for bots that are a single source file."""
+    """The engine's base images for bots that consist of a single source file."""
 
     # Returns the engine's id for a language's base image; builds the image if it is missing.
     find: Callable[[Language], str]
@@ -138,7 +138,10 @@ class Intake:
         return image
 
     def take_own(self, engine_id: str, policy: PrunePolicy) -> BotImage:
-        """Store a house bot's image or a base image, unless it is already stored. Raises IntakeError."""
+        """Store a house bot's image or a base image, unless it is already stored.
+
+        Raises IntakeError if it can't be stored.
+        """
         own = self._store.records.base(engine_id)
         if own is None:
             with workspace(self._folder) as folder:
@@ -236,7 +239,7 @@ def check_source(source: bytes) -> None:
 
 
 def wrap(source: bytes, language: Language, base: BotImage) -> tuple[BotImage, bytes]:
-    """Return the image of a source file on its language's base image, and the tar of the topmost layer.
+    """Return a source file's image, based on its language's base image, and the tar of the topmost layer.
 
     The same file on the same base always gives the same image.
     """

@@ -48,7 +48,8 @@ class ImageKeeper:
     def prune_policy(self) -> PrunePolicy:
         """Return the quota, and the images that must not be pruned.
 
-        Raises StoreError, or IntakeError if the images can't be listed, or every image in use is missing.
+        Raises StoreError if the database fails, or IntakeError if the images can't be listed, or every image
+        in use is missing.
         """
         self._stored_ids()
         return PrunePolicy(quota=self._quota, keep=self._store.bots.sources_in_use())
@@ -56,9 +57,9 @@ class ImageKeeper:
     def prune(self) -> Pruned:
         """Remove images beyond the quota, and files that killed processes have left behind.
 
-        Raises StoreError; RuntimeFailure if the engine failed to remove some images; or IntakeError if
-        something can't be listed or removed, or if every image in use is missing. In the last case, nothing
-        is removed or recorded.
+        Raises StoreError if the database fails; RuntimeFailure if the engine failed to remove some images; or
+        IntakeError if something can't be listed or removed, or if every image in use is missing. In the last
+        case, nothing is removed or recorded.
         """
         pruned = self._images.prune(self.prune_policy(), self._now())
         self.record_missing_images()
@@ -69,8 +70,8 @@ class ImageKeeper:
     def record_missing_images(self) -> None:
         """Record which versions can't play because their image is gone, and which can play again.
 
-        Call this after adding images, too, because that may prune others. Raises StoreError, or IntakeError
-        if the images can't be listed, or every image in use is missing.
+        Call this after adding images, too, because that may prune others. Raises StoreError if the
+        database fails, or IntakeError if the images can't be listed, or every image in use is missing.
         """
         self._store.bots.record_missing_images(self._stored_ids(), self._now())
 
@@ -79,7 +80,8 @@ class ImageKeeper:
 
         Images in use are never pruned. If all images of submitted bots are missing, the folder is probably
         not the image store but, for example, the empty mount point of a disk that is not mounted. Raises
-        StoreError, or IntakeError if they are all missing or the images can't be listed.
+        StoreError if the database fails, or IntakeError if they are all missing or the images can't be
+        listed.
         """
         used = self._store.bots.sources_in_use(untrusted_only=True)
         ids = self._images.records.ids()

@@ -29,7 +29,7 @@ INCOMING: Final = "incoming"
 
 
 class Objects:
-    """Objects by name, such as ``images/1234``.
+    """Stores objects under names such as ``images/1234``.
 
     ``url`` is an fsspec URL, or a path to a folder on this host. If ``make`` is True, a missing local folder
     is created, and only this user can access it. The constructor and all methods raise IntakeError if the
@@ -63,7 +63,7 @@ class Objects:
             return content
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Yield an object in pieces. Raises IntakeError."""
+        """Yield an object in pieces. Raises IntakeError also if it doesn't exist."""
         with self._storage_errors("read", name), self._files.open(self._path(name), "rb") as file:
             while piece := file.read(CHUNK):
                 yield piece

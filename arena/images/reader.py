@@ -1,6 +1,6 @@
 """Repacks an untrusted archive into an image in the arena's format.
 
-A separate process (:mod:`arena.images.archive`) reads the archive. It has only three files besides its
+A separate process (:mod:`arena.images.archive`) reads the archive. It has only three files open besides its
 standard streams. This module verifies what that process reports: it hashes the layers again and builds the
 image's configuration itself.
 """
@@ -53,8 +53,8 @@ _REMEDY: Final = "save the image again; if that doesn't help, report this error 
 def ask_reader(job: Job) -> Repacked:
     """Read an archive in a separate process, which has ended when this returns or raises.
 
-    Raises Rejected if the reader refused the archive or failed on it; or IntakeError if the reader could
-    not start or continue, and the archive is not to blame.
+    Raises Rejected if the reader refused the archive or failed on it, or IntakeError if the reader could not
+    start or continue for a reason other than the archive.
     """
     try:
         process = subprocess.Popen(
@@ -98,7 +98,7 @@ def _communicate(process: "subprocess.Popen[bytes]", job: bytes, seconds: float)
         output += chunk
     else:
         return output, True  # too long to be a valid answer, whatever follows
-    # The process has closed its output; ignore what it still does.
+    # The process has closed its output; ignore what it does after that.
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, deadline - time.monotonic()))
     return output, True
@@ -109,8 +109,8 @@ def _judge(output: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> 
     if len(messages) > 1 and not isinstance(messages[1], Ready):
         return _unwrap(messages[1])
     if not in_time:
-        # The limit on processor time is lower, so a reader that exceeds only this limit was kept waiting by
-        # the host.
+        # The limit on processor time is lower, so a reader that exceeds only the limit on wall-clock time was
+        # kept waiting by the host.
         raise TooSlow(
             f"the archive was not read within {limits.wall_seconds:g} s: "
             "the host is too busy or its disk too slow; another attempt may succeed"
@@ -172,7 +172,7 @@ def repack(
     archive: Path,  # from `docker save`, or an OCI archive; gzip or plain
     # Receives the uncompressed tars of the layers one after another, the lowest first. An existing file is
     # replaced; after an error the file doesn't exist. Its folder also holds an unnamed temporary file, which
-    # may be as large as an archive.
+    # may be as large as the decompressed archive.
     output: Path,
     platform: Platform,  # which of the archive's images to take
     *,

@@ -12,7 +12,7 @@ from arena.rules import ROUNDS, Card, Hand, Play, RoundScore, State
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
 
 _MAX_ICONS: Final = 28
-"""Maximum number of a player's maki icons in a round: ten cards, eight of them with three icons."""
+"""Most maki icons that a player can have in a round: ten cards, eight of them with three icons."""
 
 POINT: Final = lcm(*range(1, _MAX_ICONS + 1))
 """Number of units in a point, chosen so that every card's share is a whole number of units."""
@@ -103,8 +103,8 @@ class Count(NamedTuple):
     won_taken: int = 0  # wins of the seats that took the card, added once per decision, in units of 1 / `WIN`
     won_passed: int = 0  # the same for decisions that passed the card
     points: int = 0  # points of the cards taken, in units of 1 / `POINT`
-    taken_squares: int = 0  # for each seat in each game, how often it took the card, squared; summed
-    passed_squares: int = 0  # the same for how often it passed the card
+    taken_squares: int = 0  # sum, over seats and games, of the square of how often the seat took the card
+    passed_squares: int = 0  # the same for how often the seat passed the card
 
 
 class Games(NamedTuple):

@@ -106,7 +106,7 @@ def last_output_line(stderr: str, notice: str) -> str | None:
 
 
 def text_before(stderr: str, notice: str) -> str:
-    """Return the text before the line with ``kaiten: `` and the notice, or all of it without such a line."""
+    """Return the text before the line with ``kaiten: `` and the notice, or all of it if there is none."""
     before, found, _ = stderr.partition(f"{_NOTICE_PREFIX}{notice}")
     return before if found else stderr
 
@@ -131,7 +131,7 @@ def network_error(stderr: str) -> str | None:
 
 
 def start_error(stderr: str) -> str | None:
-    """Return the last message of the container's init process that the bot can't be started, or None."""
+    """Return the init process's last message that the bot can't be started; None if there is none."""
     return _last_matching_line(_CANNOT_START, stderr)
 
 

@@ -29,7 +29,7 @@ class Highlight:
     kind: HighlightKind
     game: int
     seat: int
-    other: int | None  # the beaten seat of an upset
+    other: int | None  # the beaten seat in an upset; None for a high score
     value: float  # the points, or the probability of the upset before the game
 
 

@@ -1,4 +1,4 @@
-"""Draws the tables of matches. Does no I/O; the caller provides the random number generator.
+"""Draws tables for matches. Does no I/O; the caller provides the random number generator.
 
 A table is drawn for a new version or, if there is none, for the version that has waited longest. The
 opponents are drawn from versions that have waited long, so that no version waits much longer than the others.
@@ -70,8 +70,8 @@ class Candidate:
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
     """Return the number of players at the next table, chosen for the longest-waiting version.
 
-    That version has the fewest games, including queued ones, with this number of players. So every version
-    plays about equally often with each number. Raises TooFewBots.
+    It is the number with which that version has the fewest games, including queued ones, so that every
+    version plays about equally often with each number. Raises TooFewBots.
     """
     possible = possible_players(candidates, counts)
     waiting = min(candidates, key=_priority)

@@ -24,7 +24,7 @@ CHANCE: Final = 0.01
 """A pair is odd if its results are less probable than this on an honest ladder."""
 
 _MIN_GAMES: Final = 20
-"""Minimum number of games of a pair, so that the sum is approximately normally distributed."""
+"""Minimum number of games per pair, so that the sum is approximately normally distributed."""
 
 _NEGLIGIBLE_DEVIATION: Final = 1e-9
 """Deviation of a skill that is treated as known: the ratings' error is added only once per pair."""
@@ -45,7 +45,7 @@ class OddPair(Generic[Name]):
     observed: float  # share of games in which `ahead` finished ahead; ties count half
     expected: float  # the share that the ratings predict
     errors: float  # difference between the two shares, in standard errors
-    chance: float  # upper bound of the probability that an honest ladder has a pair as odd as this
+    chance: float  # upper bound on the probability that an honest ladder has a pair as odd as this
 
 
 @dataclass(slots=True)

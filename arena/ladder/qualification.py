@@ -258,7 +258,7 @@ def _never_moved(failure: _Failure, report: SeatReport) -> bool:
 
 
 def _request(game: int, played: Played, step: int) -> Request:
-    """Return the request of a step, by replaying the game up to it."""
+    """Return the request at a step, found by replaying the game up to it."""
     seen = view(played_again(played.rules, played.game).states[step], played.seat)
     return Request(
         game=game + 1,

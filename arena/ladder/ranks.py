@@ -65,8 +65,9 @@ class Field:
             self._draw_all()
 
     def interval(self, player: int) -> tuple[int, int]:
-        """Return the best and the worst rank in a player's interval, which has the probability ``SHARE``.
+        """Return the best and the worst rank in a player's interval.
 
+        The interval contains the player's rank with probability ``SHARE``.
         Raises KeyError for an unknown player.
         """
         rating = self._ratings[player]

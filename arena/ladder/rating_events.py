@@ -42,7 +42,7 @@ class GamePlayed:
 Event = VersionStarted | GamePlayed
 
 Key = tuple[int, int]
-"""A version's id and a list of :data:`LISTS`."""
+"""A version's id, and one of :data:`LISTS`."""
 
 Rate = Callable[[tuple[Rating, ...], tuple[int, ...]], tuple[Rating, ...]]
 """Rates a game: :func:`arena.ladder.rating.update` or a cached version of it."""
@@ -91,8 +91,8 @@ def _next_version_entry(old: Entry) -> Entry:
     """Return the entry of a bot's next version.
 
     The means are those from all games: if games with faults didn't count, a bot could cause faults in games
-    that it is losing. The points that faults may have cost increase the deviations, so that a repaired bot
-    rises quickly.
+    that it is losing. The deviations increase with the points that faults may have cost, so that a repaired
+    bot rises quickly.
     """
     cost = max(0.0, old.sound.mean - old.skill.mean)
     skill = next_version(old.skill, PRIOR, cost)
@@ -148,7 +148,7 @@ def _faultless_skills(before: Sequence[Entry], event: GamePlayed, skills: Sequen
 
 
 MAX_POINTS: Final = 128
-"""Maximum number of points in a curve. From this many games on, a curve has at least half as many."""
+"""Maximum number of points in a curve. After this many games, a curve has at least half as many points."""
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""A ladder's settings: tables, deals, the bots' clock and limits."""
+"""A ladder's settings: tables, deals, and the bots' clock and limits."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -20,7 +20,7 @@ _RANGES: Final = {
     "pids": (16, Limits().pids),
     "tmp_mib": (1, Limits().tmp_mib),
 }
-"""The lowest and highest values of the fields of a ladder's clock and limits."""
+"""The lowest and highest values allowed for each field of a ladder's clock and limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,8 @@ class LadderSettings:
     paused: bool  # if True, no matches are drawn; queued ones are still played, and bots can still qualify
     players: tuple[int, ...]  # numbers of players per table, ascending
     deals: int  # deals per match, 1 to 24; always 1 if one of the match's bots has no rated games yet
-    clock: Clock = field(default_factory=Clock)  # of every match that the arena draws, rated or not
-    limits: Limits = field(default_factory=Limits)  # of the same matches; lower on a host with few cores
+    clock: Clock = field(default_factory=Clock)  # for every match that the arena draws, rated or not
+    limits: Limits = field(default_factory=Limits)  # for the same matches; lower on a host with few cores
 
     def __post_init__(self) -> None:
         if not self.players or list(self.players) != sorted(set(self.players) & set(PLAYER_COUNTS)):
@@ -46,7 +46,7 @@ class LadderSettings:
                 raise ValueError(f"{name} must be {low} to {high}, not {value}")
 
     def changed(self, named: Mapping[str, Any]) -> Self:
-        """Return the settings with changed fields, which may be fields of clock and limits."""
+        """Return the settings with the named fields changed, including fields of clock and limits."""
         clock, limits = asdict(self.clock), asdict(self.limits)
         return with_changes(
             self,

@@ -1,7 +1,7 @@
 """A leaderboard's rows with ranks and intervals, updated one bot at a time.
 
-The site and the command line show the same rows. Each row has a rank and an interval that depend on all other
-rows, but most requests need only a few rows out of thousands.
+The site and the command line show the same rows. A row's rank and interval depend on all other
+rows, but are computed only for the few rows that a request needs.
 """
 
 from bisect import bisect_left, insort

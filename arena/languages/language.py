@@ -60,7 +60,7 @@ class BaseRecipe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """A programming language for bots that are a single source file.
+    """A programming language for bots that consist of a single source file.
 
     A bot's image is the language's base image plus the bot's file in BOT_FOLDER.
     """

@@ -6,7 +6,7 @@ A runnable thread that isn't running waits in a queue. The kernel adds this wait
 * Other programs are using the processors. That is the host's delay, which this module measures.
 * Threads of the same sandbox are using them. That counts against the sandbox.
 * The sandbox has used up its quota. That counts against the sandbox too. The kernel includes this wait in the
-  run delay, but also counts it in ``cpu.stat`` of the control group, so it can be subtracted.
+  run delay, but also counts it in the control group's ``cpu.stat``, so it can be subtracted.
 """
 
 import math
@@ -26,7 +26,7 @@ _MAX_UNMATCHED_SECONDS: Final = 0.2
 0.1 s."""
 
 _IDLE_SECONDS: Final = 0.001
-"""A sandbox that used less than this since the last measurement counts as idle."""
+"""A sandbox that has used less than this since the last measurement counts as idle."""
 
 _MAX_IDLE_WORK_SECONDS: Final = 0.002
 """Maximum processor time that a sleeping bot's language runtime may use between two measurements that
@@ -87,7 +87,7 @@ class HostDelayMeter:
     that have ended since the last measurement are ignored. So a bot that spins or forks until its quota is
     used up gains nothing.
 
-    A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
+    A bot that sleeps gains nothing either, although its runtime's timers keep waking threads, each of which
     waits for a processor. If some threads wake and all are soon asleep again, without a message in or out
     (:meth:`message_passed`), nothing depended on those waits, so they don't count. If the bot doesn't sleep
     again, only the waits of the thread that has run longest since the sleep count: the others may have waited

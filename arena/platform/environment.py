@@ -1,4 +1,7 @@
-"""The arena's environment variables that aren't settings. Any other unknown ``ARENA_`` name is an error."""
+"""The arena's environment variables that aren't settings.
+
+An ``ARENA_`` name that is neither one of these nor a setting is an error.
+"""
 
 import os
 import signal

@@ -58,7 +58,7 @@ class _LibraryHandler(logging.Handler):
 
 
 def configure_logs(log_format: LogFormat, least: LogLevel) -> None:
-    """Send all logging of this process to stderr, at level ``least`` and above.
+    """Send this process's log events at level ``least`` and above to stderr.
 
     From libraries, only warnings and above are logged, because lower levels may contain secrets. The format
     ``auto`` is for people if stderr is a terminal, and otherwise for programs.
@@ -85,7 +85,7 @@ def configure_logs(log_format: LogFormat, least: LogLevel) -> None:
         )
     )
     _install(handler)
-    # The arena's own lines bypass the standard library, which takes four times as long.
+    # The arena's own lines bypass the standard library, which would take four times as long.
     structlog.configure(
         processors=[*first, *last],
         logger_factory=lambda *_: lines,

@@ -15,8 +15,8 @@ class PeriodicTask:
 
     A failure is logged and doesn't stop the thread.
 
-    ``seconds`` pass between the end of one call and the next. Only the text of ``expected`` errors is logged,
-    without a traceback. ``name`` is for logs and the thread.
+    ``seconds`` pass between the end of one call and the start of the next. Only the text of ``expected``
+    errors is logged, without a traceback. ``name`` is for logs and the thread.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ class Address(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Address | None":
-        """Parse ``HOST:PORT``, such as ``127.0.0.1:9464`` or ``[::1]:9464``; an empty text gives None.
+        """Parse ``HOST:PORT``, such as ``127.0.0.1:9464`` or ``[::1]:9464``; empty text gives None.
 
         Raises ValueError if the text isn't ``HOST:PORT``.
         """
@@ -62,7 +62,7 @@ class RegistrationMode(StrEnum):
 
 
 class SmtpSecurity(StrEnum):
-    """TLS with the mail server."""
+    """How TLS is used with the mail server."""
 
     STARTTLS = "starttls"
     TLS = "tls"

@@ -8,7 +8,7 @@ JSON_HANDLER: Final = "kaiten-json"
 """Name of the handler that writes the JSON log, installed by :mod:`arena.platform.logs`."""
 
 MESSAGE_LOGGER: Final = "arena.spoken"
-"""Name of the logger of commands' messages."""
+"""Name of the logger for commands' messages."""
 
 
 NAME_LENGTH: Final = 64

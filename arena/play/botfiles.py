@@ -24,7 +24,7 @@ Chooser = Callable[[View], Choice]
 Factory = Callable[[], Chooser]
 """Creates the chooser for one game."""
 
-_CALL_RUN_LATER: Final = '. If it calls run(), do so only under if __name__ == "__main__":'
+_CALL_RUN_LATER: Final = '. If it calls run(), it must do so under if __name__ == "__main__":'
 
 _numbers = count()
 

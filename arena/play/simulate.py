@@ -50,7 +50,7 @@ class SimulatedPlayer:
 def simulate(
     rules: Rules, players: Sequence[SimulatedPlayer], number: int, games: int
 ) -> Iterator[PublicReplay]:
-    """Play games. Each game's seed is derived from ``number`` and the game's index, from 0.
+    """Play games, and yield their replays. A game's seed is derived from ``number`` and its index, from 0.
 
     Raises SimulatedBotFailed.
     """

@@ -1,1 +1,1 @@
-"""Data that processes exchange: matches, recorded games, languages of bots, controls."""
+"""Data that processes exchange: matches, recorded games, submissions, analyses, controls."""

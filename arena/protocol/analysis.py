@@ -63,7 +63,7 @@ class Option:
 
     Attributes:
         cards: Names of card kinds, in the order in which they are placed.
-        dummy: The dummy's card if the seat controls the dummy, or null.
+        dummy: The dummy's card if the seat controls the dummy; otherwise null.
         chance: Expected share of first place.
         points: Expected final points.
     """

@@ -73,7 +73,7 @@ CONTROLS: Final = {
         fix="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
     ),
     "layers-in-memory": Control(
-        stops="Finding out which files of an image other bots have read, by how fast they are read.",
+        stops="Finding out, by timing reads, which files of an image other bots have read.",
         fix="Use overlay2 or btrfs, and run the arena as root. In a container, the arena needs a mount "
         "of overlay2's layers.",
     ),

@@ -1,4 +1,4 @@
-"""Documents that the site's API returns, the client reads and commands print as JSON.
+"""Documents that the site's API returns, that the client reads, and that commands print as JSON.
 
 Their docstrings are the API's description: see :mod:`web.http.api`.
 """
@@ -88,7 +88,7 @@ class BotList:
 
     Attributes:
         bots: Sorted by name.
-        next: The URL of the next page, or null.
+        next: The URL of the next page; null on the last page.
     """
 
     bots: tuple[Bot, ...]
@@ -153,7 +153,7 @@ class VersionList:
 
     Attributes:
         versions: Newest first.
-        next: The URL of the next page, or null.
+        next: The URL of the next page; null on the last page.
     """
 
     versions: tuple[Version, ...]
@@ -202,7 +202,7 @@ class GameList:
 
     Attributes:
         games: In the requested order, by default newest first.
-        next: The URL of the next page, or null.
+        next: The URL of the next page; null on the last page.
     """
 
     games: tuple[GameLine, ...]
@@ -216,11 +216,11 @@ class SeatDecision:
     Attributes:
         round: Round number, from 1.
         turn: Turn number in its round, from 1.
-        note: The bot's note, or None.
-        fault: Why the stand-in played instead of the bot, or None.
-        trouble: Description of the error, or None.
-        millis: Time from request to answer; None without an answer in time.
-        waited_millis: Time that ``millis`` excludes because the host kept the bot waiting, or None.
+        note: The bot's note; None if it left none.
+        fault: The fault for which the stand-in played instead of the bot; None if there was none.
+        trouble: Description of the error; None if there was none.
+        millis: Time from request to answer; None if no answer came in time.
+        waited_millis: Time that ``millis`` excludes because the host kept the bot waiting; None if zero.
     """
 
     round: int
@@ -242,7 +242,7 @@ class LoggedSeat:
         version: Version number; null for a submission that was not yet a version.
         exit_code: Exit code of the bot's program; null if it ran until the end of the match.
         out_of_memory: Whether the kernel killed it for using too much memory.
-        trouble: Description of a sandbox error, or null.
+        trouble: Description of a sandbox error; null if there was none.
         stderr: Head and tail of its stderr over the whole match.
         decisions: Decisions with a note, a fault or an error.
     """
@@ -387,13 +387,13 @@ class Submission:
         sha256: SHA-256 hash of the file, hexadecimal.
         stage: The submission's stage.
         check_only: Whether it is a check, which never becomes a version.
-        waiting: What the arena is waiting for, or None.
-        version: Number of the resulting version, or None.
+        waiting: What the arena is waiting for; None if nothing.
+        version: Number of the resulting version; None if there is none.
         received: When the file arrived, in UTC.
         inspected: When it was inspected, in UTC; None if it was not.
         qualifying: When its qualification began, in UTC; None if it did not.
         ended: When it ended, in UTC; None while in progress.
-        cause: Why it was rejected, or None.
+        cause: Why it was rejected; None if it was not.
     """
 
     id: str
@@ -420,7 +420,7 @@ class SubmissionList:
 
     Attributes:
         submissions: Newest first.
-        next: The URL of the next page, or null.
+        next: The URL of the next page; null on the last page.
     """
 
     submissions: tuple[Submission, ...]
@@ -468,8 +468,8 @@ class Row:
 
     Attributes:
         rank: Rank by ``score``, from 1.
-        rank_best: Best rank of the bot's 95% rank interval; None without games.
-        rank_worst: Worst rank of that interval; None without games.
+        rank_best: Best rank in the bot's 95% rank interval; None without games.
+        rank_worst: Worst rank in that interval; None without games.
         tied: Whether its rating can't be distinguished from that of the bot directly above or below.
         bot: The bot's name, shortened and without invisible characters.
         version: Version number, from 1.
@@ -482,7 +482,7 @@ class Row:
         score: μ - 3σ.
         provisional: Whether the rating is still too uncertain to mean much.
         change: Change in the score over the last seven days; None if this version had not played before then.
-        games: Number of rated games of this version that count.
+        games: Number of this version's rated games that count.
         win_share: Share of its games in which it was first or tied for first; None without games.
         mean_place: Mean place (1 is best); None without games.
         fault_share: Share of its games with a fault; None without games.
@@ -520,7 +520,7 @@ class Leaderboard:
     Attributes:
         players: Number of players in the games that count, 2 to 5; null for all games.
         rows: In the requested order. Bots with equal scores share a rank, as in 1, 1, 3.
-        next: The URL of the next page, or null.
+        next: The URL of the next page; null on the last page.
     """
 
     players: int | None

@@ -55,10 +55,11 @@ def stand_in(view: View) -> Move:
 
 
 def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int | None, ...]:
-    """Return, for each seat, the index into ``faults`` of its take-over, or None.
+    """Return, for each seat, the index into ``faults`` of its take-over; None if it wasn't taken over.
 
     A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
-    ``faults`` has one entry per turn, in order of play. Each has the fault's name or None for every seat.
+    ``faults`` has one entry per turn, in order of play. Each entry
+    has, for every seat, the fault's name or None.
     """
     moments: list[int | None] = [None] * seats
     counts = [0] * seats

@@ -1,4 +1,4 @@
-"""A match's specification and record, which are a worker's input and output, and a worker's status.
+"""A match's specification and record (a worker's input and output), and a worker's status.
 
 They are sent as JSON, so a worker can be a thread or a process, even on another host. A worker needs nothing
 else: no database, no names, no secrets.
@@ -94,12 +94,12 @@ class Decision:
     """One requested decision of one seat."""
 
     cards: tuple[str, ...]  # names of the placed kinds, in order
-    dummy: str | None = None  # the dummy's card, or None
+    dummy: str | None = None  # the dummy's card; None if the seat didn't control the dummy
     millis: float | None = None  # from request to answer, on the bot's clock; None if no answer came in time
-    # Why the stand-in played, or None. After a take-over a seat has no further faults.
+    # Why the stand-in played; None if the bot played, or if the seat had already been taken over.
     fault: Fault | None = None
     standin: bool = False
-    trouble: str | None = None  # description of the fault, or None
+    trouble: str | None = None  # description of the fault; None if there was none
     note: str | None = None  # the bot's note; private to its owner
     # Time that `millis` excludes because the host kept the bot waiting or the referee was late; None if zero.
     waited_millis: float | None = None
@@ -128,7 +128,7 @@ class SeatReport:
     exit_code: int | None = None  # None if it was still running at the end
     out_of_memory: bool = False  # whether the kernel killed it for using too much memory
     stderr: str = ""  # head and tail; private to its owner
-    trouble: str | None = None  # description of an error, or None
+    trouble: str | None = None  # description of an error; None if there was none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ def public_trouble(report: SeatReport) -> str | None:
 
 
 MAX_PROGRESS_BYTES: Final = 64 * 1024
-"""Size limit of an encoded :class:`Progress`; larger ones are dropped. A game with five players takes about
+"""Size limit for an encoded :class:`Progress`; larger ones are dropped. A game with five players takes about
 20 KiB."""
 
 T = TypeVar("T")
@@ -217,6 +217,6 @@ def move_of(decision: Decision) -> Move:
 
 
 def decision_of(move: Move) -> Decision:
-    """Return a move as a decision without times and faults."""
+    """Return a move as a decision without times or faults."""
     dummy = None if move.dummy is None else move.dummy.label
     return Decision(cards=tuple([card.label for card in move.cards]), dummy=dummy)

@@ -34,7 +34,7 @@ class News:
     """Something that happened to a bot or the ladder. Its title and text may contain untrusted text."""
 
     bot: str  # the bot's name; empty if the news is about no bot
-    place: str  # a path on the site, unique among the news of a bot and never reused
+    place: str  # a path on the site, unique among the news about a bot and never reused
     title: str
     text: str  # a sentence
     at: datetime  # UTC

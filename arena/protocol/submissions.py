@@ -47,7 +47,7 @@ class CauseKind(StrEnum):
     MEMORY = "memory"
     """The bot exceeded its memory limit."""
     NETWORK = "network"
-    """The bot tried to use the network, which it can't, and then exited or stopped responding."""
+    """The bot tried to use the network, which is unavailable, and then exited or stopped responding."""
     CRASH = "crash"
     """The bot exited or closed its stream."""
     SILENT = "silent"

@@ -1,4 +1,4 @@
-"""The errors of the rules, the kinds of cards, the variants, and the deck with its shuffle.
+"""The rules' errors, the kinds of cards, the variants, and the deck with its shuffle.
 
 The shuffle ``sha256-fisher-yates/1`` can be reproduced in any language. A player who has seen some of the
 cards can't work out the rest.
@@ -17,7 +17,7 @@ from typing import Final
 
 
 class RulesError(ValueError):
-    """Base of all errors of the rules."""
+    """Base class of the rules' errors."""
 
 
 class InvalidRules(RulesError):

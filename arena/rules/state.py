@@ -29,7 +29,7 @@ class Turn(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The end of a game. Lists have one entry per participant, ``places`` one per player."""
+    """The end of a game. Tuples have one entry per participant; ``places`` has one per player."""
 
     puddings: tuple[int, ...]
     pudding_scores: tuple[int, ...]

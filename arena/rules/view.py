@@ -83,7 +83,7 @@ class Knowledge(NamedTuple):
     Each hand has its certain cards and ``hidden`` of the unseen cards. Every such deal is possible.
     """
 
-    hands: tuple[HeldCards, ...]  # one per player; with a dummy its pile comes last
+    hands: tuple[HeldCards, ...]  # one per player; the dummy's pile, if any, comes last
     # Cards in unknown places, in the order of the table of kinds. Those not hidden in a hand are undealt.
     unseen: Hand
 

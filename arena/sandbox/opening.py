@@ -12,9 +12,9 @@ def open_runtime(
 ) -> Runtime:
     """Return a runtime for an installation's bots.
 
-    ``cores`` lists the cores for bots, such as ``0,1``. ``container_runtime`` names one of the engine's; None
-    means its default. ``images`` is None if no submitted bots will run. Raises RuntimeFailure if the engine
-    is not responding or can't be used in this way.
+    ``cores`` lists the cores for bots, such as ``0,1``. ``container_runtime`` names one of the
+    engine's container runtimes; None means its default. ``images`` is None if no submitted bots will run.
+    Raises RuntimeFailure if the engine is not responding or can't run bots with these arguments.
     """
     if name is RuntimeName.PROCESS:
         return ProcessRuntime()

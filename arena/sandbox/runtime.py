@@ -87,7 +87,7 @@ class Sandbox(Protocol):
     def remove(self) -> None:
         """End the bot, and remove everything that belongs to the sandbox. Idempotent.
 
-        Raises RuntimeFailure if something may be left: call again, or rely on ``sweep``.
+        Raises RuntimeFailure if something may be left; then call this again, or rely on ``sweep``.
         """
 
     def stderr(self) -> str:
@@ -109,7 +109,7 @@ class BotsGroup(Protocol):
 
 
 class CanaryParts(NamedTuple):
-    """The id of the canary's image, and a folder for its sockets that only this user can write to."""
+    """The id of the canary's image, and a folder, writable only by this user, for its sockets."""
 
     image: str
     run_dir: Path
@@ -134,7 +134,8 @@ class Runtime(Protocol):
     ) -> HostReport:
         """Check which controls this host has.
 
-        ``now`` returns the time in UTC. A call to ``canary`` may take minutes. Raises RuntimeFailure.
+        ``now`` returns the time in UTC. A call to ``canary`` may take minutes. Raises RuntimeFailure
+        if the checks can't be made.
         """
 
     def unavailable_reason(self) -> str | None:
@@ -144,7 +145,10 @@ class Runtime(Protocol):
         """Return True if the source is valid for this runtime. Doesn't query an engine."""
 
     def check_source(self, source: str) -> None:
-        """Check that a source can be run. Raises LaunchRefused if it can't, or RuntimeFailure."""
+        """Check that a source can be run.
+
+        Raises LaunchRefused if the bot is at fault, or RuntimeFailure if the arena is.
+        """
 
     def launch(self, spec: SandboxSpec) -> Sandbox:
         """Start a bot. Leaves nothing behind if it raises.
@@ -161,7 +165,7 @@ class Runtime(Protocol):
         """
 
     def prune_images(self) -> int:
-        """Remove loaded images that are no longer stored, and return their number.
+        """Remove the engine's copies of images that are no longer stored, and return their number.
 
         Raises RuntimeFailure if some may be left.
         """
@@ -183,7 +187,7 @@ class EngineUnavailable(RuntimeFailure):
 
 
 CAPTURE_LIMIT: Final = 64 * 1024
-"""Maximum number of bytes of a bot's stderr to store, including the line about the gap."""
+"""Maximum number of bytes of a bot's stderr to store, including the line that marks a gap."""
 
 _GAP_NOTE_BYTES: Final = 64
 _HEAD: Final = 16 * 1024
@@ -193,8 +197,8 @@ _TAIL: Final = CAPTURE_LIMIT - _HEAD - _GAP_NOTE_BYTES
 class Capture:
     """The first 16 KiB of a bot's output and the end of the rest, 64 KiB in all.
 
-    The first lines show how a bot started, the last ones how it ended. Only one thread may feed it; any
-    thread may read it.
+    The first lines show how a bot started; the last ones show how it ended. Only one thread may feed it;
+    any thread may read it.
     """
 
     def __init__(self) -> None:
@@ -236,14 +240,14 @@ class KeptImage:
 
 
 class ImageSource(Protocol):
-    """Stored images by their ids. Thread-safe. Every method may raise RuntimeFailure."""
+    """Provides stored images by their ids. Thread-safe. Every method may raise RuntimeFailure."""
 
     @property
     def repository(self) -> str:
         """The engine's repository that contains only these images, such as ``kaiten/submitted-1a2b``."""
 
     def find(self, id_: str) -> KeptImage | None:
-        """Return the image with this id, or None. Also records that the image is in use now."""
+        """Return an image and record that it is in use now; return None if it isn't stored."""
 
     def ids(self) -> Collection[str]:
         """Return the ids of all stored images."""

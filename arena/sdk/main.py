@@ -61,13 +61,13 @@ if ADDRESS in os.environ:  # only in a match
 def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     """Play the match that the arena started this program for, and exit.
 
-    Exit codes: 0 if the referee ended the match, 1 if the bot's own code raised (the traceback is on stderr),
-    2 if no referee answered, or it disconnected, refused or sent something unknown. ``bot`` is a function
-    ``choose(view)``, or a class with a method ``choose(self, view)`` and, optionally,
-    ``game_over(self, end)``; every game gets a new instance. ``games_at_once`` limits the number of games in
-    progress, by default to 32 for a function and 1 for a class. Use 1 for a slow bot, because the clock of
-    every game with an open request is running. Raises TypeError if ``bot`` is neither a function nor such a
-    class, or ValueError if ``games_at_once`` is below 1.
+    Exit codes: 0 if the referee ended the match, 1 if the bot's own code raised an exception (the traceback
+    is on stderr), 2 if no referee answered, or if the referee disconnected, refused the bot or sent something
+    unknown. ``bot`` is a function ``choose(view)``, or a class with a method ``choose(self, view)`` and,
+    optionally, ``game_over(self, end)``; every game gets a new instance. ``games_at_once`` limits the number
+    of games in progress, by default to 32 for a function and 1 for a class. Use 1 for a slow bot, because the
+    clock runs in every game with an open request. Raises TypeError if ``bot`` is neither a function nor such
+    a class, or ValueError if ``games_at_once`` is below 1.
     """
     if games_at_once is None:
         games_at_once = 1 if is_class(bot) else 32
@@ -100,7 +100,7 @@ def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:
 def play(bots: Sequence[Bot], rules: Rules | None = None, seed: int = 0) -> State:
     """Play one game in this process: no referee, no clock, no container.
 
-    ``bots`` has one entry per seat. The default rules are the basic game. The same ``seed`` deals the same
+    ``bots`` has one entry per seat. By default, they play the basic game. The same ``seed`` deals the same
     cards. In the returned final state, ``result`` has the totals and places, ``rounds`` the scores, and
     ``turns`` everything that was played. Raises IllegalMove if a bot's choice is illegal, TypeError if it is
     not an answer, or ValueError if there are more or fewer bots than seats.

@@ -328,7 +328,7 @@ _PUDDINGS: Final = (0.5, 0.7, 1.0)
 
 
 def values(world: World) -> list[float]:
-    """Return each seat's value of a round's final position, from -1 (all others are far ahead) to 1."""
+    """Return the value of a round's final position to each seat, from -1 (all others are far ahead) to 1."""
     view = world.view
     weight, scale = _PUDDINGS[view.round - 1], _SCALES[view.round - 1]
     puddings = score_puddings(view.rules, world.puddings())

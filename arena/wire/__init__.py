@@ -1,1 +1,1 @@
-"""The protocol between referee and bot: generated messages in ``v1``, and their conversion to the rules."""
+"""The protocol between referee and bot: generated messages in ``v1``, and conversion to the rules' types."""

@@ -108,7 +108,7 @@ def test_a_terminal_asks_to_confirm_a_disqualification(operator: Operator) -> No
     )
     os.close(ours)
     os.close(theirs)
-    assert b"Disqualify mine by Ann, and recompute all ratings?" in done.stderr
+    assert b"Disqualify Ann's bot mine, and recompute all ratings?" in done.stderr
     assert done.returncode == 1, done.stderr
     with operator.store() as store:
         bot = store.bots.find("mine")

@@ -122,7 +122,7 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
     operator.does("set-quota", "eve", "--reset")
     assert operator.reads("show-user", "eve")["quotas"]["submissions_a_day"] == usual
     for words in ((), ("--reset", "--bots", "3")):
-        assert "--challenges-a-day, or --reset" in operator.is_refused("set-quota", "eve", *words)
+        assert "--challenges-a-day, or only --reset" in operator.is_refused("set-quota", "eve", *words)
     for number in ("-1", "many", "1000001"):
         assert operator.types("set-quota", "eve", "--bots", number).code == 2
     assert operator.is_refused("set-quota", "adam", "--bots", "1") == "there is no account called adam"

@@ -37,7 +37,7 @@ def test_a_league_continues(folder: Path) -> None:
     args = ("league", "bots", "--house", "expected", "--players", "2,3", "--games", "24")
     first = arena(*args, folder=folder)
     assert first.returncode == 0, first.stderr
-    assert b"24 games between 3 bots in bots/league.jsonl" in first.stderr
+    assert b"24 games between 3 bots, recorded in bots/league.jsonl" in first.stderr
     assert b"Share of games finished ahead of" in first.stdout
     told = json.loads(arena(*args, "--json", folder=folder).stdout)
     assert told["games"] == 48

@@ -98,7 +98,7 @@ def test_a_database_of_another_program_is_left_alone(empty_sqlite_url: str) -> N
     """Tables of another program are unchanged, and none is added to them."""
     run_sql(empty_sqlite_url, "CREATE TABLE recipe (id INTEGER)")
     with pytest.raises(
-        DatabaseRefused, match=r"not an arena's database \(it has the table recipe.*another one"
+        DatabaseRefused, match=r"not an arena database \(it has the table recipe.*another one"
     ):
         open_store(empty_sqlite_url)
     with closing(Database(empty_sqlite_url)) as database, database.read() as connection:

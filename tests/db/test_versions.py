@@ -88,6 +88,6 @@ def test_a_name_that_differs_only_in_case_is_taken(store: Store) -> None:
     with pytest.raises(BotTaken, match="too similar to that of the bot greedy"):
         add_bot(store, "Greedy", author="ann")
     add_bot(store, "mine", author="ann")
-    with pytest.raises(BotTaken, match="from the bot mine only in case"):
+    with pytest.raises(BotTaken, match="from that of the bot mine only in case"):
         add_bot(store, "Mine", author="house")
     assert add_bot(store, "m1ne", author="house")  # house bots may look like others

@@ -94,7 +94,7 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
     """The file must be executable. A changed program has another digest."""
     program = tmp_path / "bot.out"
     program.write_text("#!/bin/sh\n")
-    with pytest.raises(UnusableBot, match=r"bot\.out is not Python"):
+    with pytest.raises(UnusableBot, match=r"bot\.out is neither a program nor"):
         find_bot(str(program))
     program.chmod(0o755)
     found = find_bot(str(program))

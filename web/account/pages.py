@@ -1,4 +1,4 @@
-"""Pages of accounts: registration, login, and the user's own account."""
+"""Account pages: registration, login, and the user's own account."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, Final
@@ -38,11 +38,11 @@ Text = Annotated[str, Form()]
 
 Onward = Annotated[str, Form(alias="next")]
 WayBack = Annotated[str, Query(alias="next")]
-"""The page to go to after logging in. Anyone can write such a link, so it must lead to this site."""
+"""The page to go to after logging in. Anyone can set it in a link, so it must be on this site."""
 
 
 def entry_pages(accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) -> APIRouter:
-    """Return the routes to register, log in and log out."""
+    """Return the routes for registration, login and logout."""
     router = PageRouter()
     entry = _Entry(accounts, attempts, metrics)
     router.add_api_route("/login", entry.login_form)

@@ -1,1 +1,1 @@
-"""Pages and data of bots."""
+"""Pages and data about bots."""

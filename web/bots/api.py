@@ -1,4 +1,4 @@
-"""The API of bots and their versions, including what owners may change."""
+"""The API for bots and their versions, including what owners may change."""
 
 from dataclasses import dataclass
 from datetime import datetime

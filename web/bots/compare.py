@@ -38,7 +38,7 @@ class ComparedBot:
 
 
 def comparison_page(store: Store, boards: Boards) -> APIRouter:
-    """Return the route of the comparison."""
+    """Return the route for the comparison."""
     router = PageRouter()
 
     @router.get("/compare")
@@ -70,6 +70,6 @@ def comparison_page(store: Store, boards: Boards) -> APIRouter:
 
 def _parse_names(texts: list[str]) -> list[str]:
     """Return the distinct names in comma-separated lists; unprintable characters are escaped."""
-    # PostgreSQL rejects NUL.
+    # Escaped, because PostgreSQL rejects NUL.
     names = [visible(name.strip()) for text in texts for name in text.split(",")]
     return list(dict.fromkeys(name for name in names if name))

@@ -172,7 +172,7 @@ def _counts(games: int) -> tuple[CurveMark, ...]:
 
 
 def _step(span: float) -> int:
-    """Return the largest round number that fits into a span at least ``_MIN_STEPS`` times, or 1."""
+    """Return the largest round number that fits ``_MIN_STEPS`` times into a span, or 1 if none does."""
     step, power = 1, 1
     while True:
         for digit in (1, 2, 5):
@@ -187,7 +187,7 @@ def _position(games: int, total: int) -> float:
 
 
 def _space_labels(marks: Iterable[tuple[float, int]]) -> Iterable[CurveMark]:
-    """Yield marks, omitting the values of labels that would overlap."""
+    """Yield marks, omitting labels that would overlap."""
     free = 0.0
     for at, value in marks:
         fits = at >= free

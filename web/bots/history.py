@@ -39,9 +39,9 @@ class OpponentLine:
         ahead: Number of games in which the page's bot finished ahead of the opponent.
         behind: Number of games in which it finished behind.
         tied: Number of games in which they shared a place.
-        share: Share of the games without a tie in which the page's bot finished ahead; None if all were ties.
+        share: Share of games in which the page's bot finished ahead, ties left out; None if all were ties.
         expected: Probability that the page's bot finishes ahead, computed from the ratings of the active
-            versions, for the requested number of players. Default: averaged over the ladder's table sizes.
+            versions, for the requested number of players; by default, averaged over the ladder's table sizes.
     """
 
     bot: str

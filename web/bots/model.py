@@ -137,9 +137,9 @@ class BotPage:
     curve: Curve | None  # None if there are no games to draw
     older_curve: bool  # whether some versions are too old to be shown in the curve
     versions: tuple[VersionLine, ...]  # a page, newest first
-    older_versions: int | None  # `versions` parameter of the next page, or None
+    older_versions: int | None  # `versions` parameter of the next page; None on the last
     opponents: tuple[OpponentLine, ...]  # a page, most games first
-    more_opponents: int | None  # offset of the next page, or None
+    more_opponents: int | None  # offset of the next page; None on the last
     found: FoundGames  # a page of the games that match the filter
     habits: Habits
     failures: Failures

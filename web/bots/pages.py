@@ -32,8 +32,8 @@ def suggested_opponents(
 ) -> tuple[str, ...]:
     """Return suggested opponents for a challenge.
 
-    Bots with names like those in ``typed``, from a refused form, come first. The bot's other versions follow,
-    then the leaders. The bot's active version is left out, because it takes part anyway.
+    Bots with names like those typed in a refused form (``typed``) come first. The bot's other versions
+    follow, then the leaders. The bot's active version is left out, because it takes part anyway.
     """
     own = (
         f"{bot.name}@{version.number}"

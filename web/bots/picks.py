@@ -44,7 +44,7 @@ class PickLine:
     card: Card
     hands: int
     taken: int
-    fair: float  # expected value of `taken` if each card of a hand were equally likely to be picked
+    fair: float  # expected value of `taken` if each card in a hand were equally likely to be picked
 
 
 def first_picks(game: RecordedGame) -> Iterator[FirstPick]:

@@ -107,7 +107,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _resolve_links(children: Sequence[Token] | None, resolve: Resolve) -> list[Token] | None:
-    """Resolve links, and replace those without an address with their text."""
+    """Resolve links; those without an address become their text."""
     if children is None:
         return None
     resolved: list[Token] = []
@@ -122,7 +122,7 @@ def _resolve_links(children: Sequence[Token] | None, resolve: Resolve) -> list[T
 
 
 def _add_anchors(tokens: Sequence[Token]) -> list[tuple[int, Heading]]:
-    """Add an anchor and a link to each heading, and a label to each table. Return the indexed headings."""
+    """Add anchors and links to headings, and labels to tables. Return the headings with their indices."""
     found: list[tuple[int, Heading]] = []
     seen = Counter[str]()
     for index, (token, inline) in enumerate(pairwise(tokens)):
@@ -146,7 +146,7 @@ def _self_link(heading: Heading) -> str:
 
 
 def _style_cells(tokens: Sequence[Token]) -> None:
-    """Mark tables that contain sentences, and column headers."""
+    """Mark column headers, and tables that contain sentences."""
     table = None
     for index, token in enumerate(tokens):
         if token.type == "table_open":

@@ -154,7 +154,7 @@ class Documentation:
     files: dict[str, str]  # files that documents refer to, by address
 
     def find(self, address: str) -> Page | None:
-        """Return the page at an address, or None."""
+        """Return the page at an address; None if there is none."""
         return next(
             (page for chapter in self.chapters for page in chapter.pages if page.address == address), None
         )

@@ -64,7 +64,7 @@ class ExampleTurn:
 
 
 def worth(caption: str, *tables: Table) -> Picture:
-    """Return independent tables with the points of their sets and nigiri."""
+    """Return independent tables with the points for their sets and nigiri."""
     rules = Rules(players=2)
     lines = (
         ExampleLine(name="", stacks=stacks(rules, table), says=number(earned(rules, table), "point"))
@@ -74,7 +74,7 @@ def worth(caption: str, *tables: Table) -> Picture:
 
 
 def maki(caption: str, *tables: Table) -> Picture:
-    """Return the tables of a round with the points of their maki."""
+    """Return the tables of a round with the points for their maki."""
     rules = Rules(players=len(tables))
     scores = [score.maki for score in score_round(rules, tables)]
     laid = [stacks(rules, table) for table in tables]
@@ -90,7 +90,7 @@ def maki(caption: str, *tables: Table) -> Picture:
 
 
 def soy_sauce(caption: str, *tables: Table) -> Picture:
-    """Return the tables of a round with only the points of their soy sauce."""
+    """Return the tables of a round with only the points for their soy sauce."""
     rules = Rules(players=len(tables), soy_sauce=True)
     scores = [score.soy_sauce for score in score_round(rules, tables)]
     laid = [tuple(replace(stack, points=None) for stack in stacks(rules, table)) for table in tables]
@@ -280,7 +280,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     ),
     "variants": (
         soy_sauce(
-            "Soy sauce: seats 0 and 1 have the most colours, and of these only seat 0 has soy sauce.",
+            "Soy sauce: seats 0 and 1 have the most colours; of the two, only seat 0 has soy sauce.",
             (_TEMPURA, _SASHIMI, _MAKI[1], _PUDDING, _SOY),
             (_TEMPURA, _DUMPLING, _MAKI[0], _CHOPSTICKS, _WASABI),
             (_TEMPURA, _SASHIMI, _WASABI, _SALMON, _SOY),

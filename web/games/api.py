@@ -1,4 +1,4 @@
-"""The API of rated games, and of the logs of the caller's bots."""
+"""The API for rated games, and for the logs of the caller's bots."""
 
 from dataclasses import dataclass
 from datetime import datetime

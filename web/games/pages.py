@@ -1,4 +1,4 @@
-"""Pages of single games, rated and private."""
+"""Pages for single games, rated and private."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -93,8 +93,8 @@ _PROBLEM: Final = "Problem"
 _ABOUT: Final = """An arena where bots play Sushi Go! against each other.
 
 Lists are paginated: `next` is the address of the next page. JSON responses have an `ETag`; if it still \
-matches `If-None-Match`, the response is 304. Every GET except streams supports HEAD. Errors are problems \
-(RFC 9457) with a hint that says what to do. Times are UTC."""
+matches `If-None-Match`, the response is 304. Every GET route except streams also \
+supports HEAD. Errors are problems (RFC 9457) with a hint that says what to do. Times are UTC."""
 
 _ETAG: Final = {
     "ETag": {
@@ -166,7 +166,7 @@ def _describe_operation(operation: Document) -> None:
 
 
 def _describe_schemas(schemas: dict[str, Document]) -> None:
-    """Describe each field from the docstring of its class or of a base class."""
+    """Take each field's description from the docstring of its class or a base class."""
     said = {name: parse(schema.get("description", "")) for name, schema in schemas.items()}
     texts = {name: {each.arg_name: _text(each.description) for each in said[name].params} for name in schemas}
     bases = {

@@ -113,7 +113,7 @@ _LOGIN_PAGES: Final = frozenset({LOGIN, "/register", "/logout"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 _LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
-"""Printable ASCII without ``\\``, which browsers treat as a slash. They drop tabs and line breaks."""
+"""Printable ASCII without ``\\``: browsers treat that as a slash, and drop tabs and line breaks."""
 
 
 def local(address: str) -> str:
@@ -129,7 +129,7 @@ def local(address: str) -> str:
 
 
 def login_address(request: Request) -> str:
-    """Return the login form's address, with the requested page to return to.
+    """Return the login form's address, including the requested page as the one to return to.
 
     A POST can't be repeated that way, so the login returns to the page that sent it
     (:func:`referring_page`).
@@ -149,7 +149,7 @@ def referring_page(request: Request) -> str:
 
 
 def _without_site(address: str) -> str:
-    """Return an absolute address without scheme and host, or an empty string if :func:`local` refuses it."""
+    """Return an absolute address's path and query, or an empty string if :func:`local` refuses them."""
     parts = urlsplit(address)
     return local(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
@@ -181,7 +181,7 @@ def may_read(caller: Caller | None, account: int | None) -> bool:
 
 
 class Callers:
-    """Authenticates requests. The application's state has an instance, as ``callers``.
+    """Authenticates requests. The application's state holds an instance as ``callers``.
 
     ``count_change`` counts a caller's request to change data, and raises Problem (429) after too many.
     """

@@ -43,7 +43,7 @@ def not_modified(request: Request, etag: str) -> Response | None:
 
 
 _PROCESS: Final = secrets.token_hex(8)
-"""Part of each ETag, because other processes may have other templates."""
+"""Part of the ETags from :func:`tag_of`, because other processes may have other templates."""
 
 
 def conditional_response(request: Request, what: object, make: Callable[[], Response]) -> Response:
@@ -193,7 +193,7 @@ class _Answer:
             await self._send(message)
 
     def page(self, moment: _Moment) -> _Page | None:
-        """Return the recorded response if it is a page to cache with an ETag."""
+        """Return the recorded response if it is a page to cache and has an ETag, else None."""
         etag = dict(self._headers).get(b"etag")
         if not self._cacheable or self._status != HTTPStatus.OK or etag is None:
             return None
@@ -201,7 +201,7 @@ class _Answer:
 
 
 def _key(scope: Scope) -> _Key | None:
-    """Return the cache key of an anonymous request for a page, else None."""
+    """Return a request's cache key if it is an anonymous request for a page, else None."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     takes_gzip = False

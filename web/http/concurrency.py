@@ -14,7 +14,7 @@ from web.http.errors import Problem
 from web.http.rate_limits import network_of_visitor
 
 MAX_CONCURRENT: Final = 8
-"""Maximum number of requests from one address that run at the same time. Pages are rendered in 40 threads."""
+"""How many requests from one address may run at the same time; all addresses share 40 threads."""
 
 MAX_BODY_BYTES: Final = 64 * 1024
 """Limit for the bodies of forms and data, in bytes. Routes that accept more set their own."""
@@ -35,7 +35,7 @@ class ConcurrencyLimit:
     others waiting. Uploads (PUT) are exempt: they take a long time, and have their own limits.
 
     A request gives up its place when its response begins: a page is complete at that time, and an event
-    stream can last for hours. Not thread-safe: one event loop uses it.
+    stream can last for minutes. Not thread-safe: one event loop uses it.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -78,7 +78,7 @@ GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A ga
 
 
 def query_string(values: Mapping[str, object], defaults: Mapping[str, object]) -> str:
-    """Return a query string with its ``?``, without defaults and empty values; it may be empty."""
+    """Return a query string with its ``?`` but without defaults or empty values; it may be empty."""
     query = {name: value for name, value in values.items() if value not in {None, "", defaults.get(name)}}
     return f"?{urlencode(query)}" if query else ""
 

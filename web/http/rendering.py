@@ -1,4 +1,4 @@
-"""The templates, their filters and functions."""
+"""The templates, with their filters and functions."""
 
 import unicodedata
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _KEPT_CHARACTERS: Final = "\n\t"
 def visible(text: str) -> str:
     """Return untrusted multi-line text with invisible characters escaped.
 
-    Invisible characters are those of categories C, Zl and Zp, such as control characters and bidirectional
+    Invisible characters are those in categories C, Zl and Zp, such as control characters and bidirectional
     overrides, except line ends, tabs and spaces. Templates escape markup.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -63,7 +63,7 @@ def card_name(card: Card) -> str:
 
 
 def card_title(label: str) -> str:
-    """Return the display name, capitalised, of the kind with this label."""
+    """Return the capitalised display name of the kind with this label."""
     return label.replace("_", " ").capitalize()
 
 
@@ -125,7 +125,7 @@ def percent(share: float | None) -> str:
 
 
 def millis(value: float | None) -> str:
-    """Format milliseconds, in tenths below ten, and as seconds from ten seconds on; None as a dash."""
+    """Format milliseconds, with tenths below ten, and as seconds if at least ten seconds; None as a dash."""
     if value is None:
         return _NOTHING
     if value < _TENTH:
@@ -136,7 +136,7 @@ def millis(value: float | None) -> str:
 
 
 def size(value: int) -> str:
-    """Format a number of bytes in the largest unit that fits, with one decimal from KiB on."""
+    """Format a number of bytes in the largest unit that fits, with one decimal for KiB and MiB."""
     if value < _KIB:
         return f"{value:,} byte{'s' * (value != 1)}"
     if value < _KIB * _KIB:
@@ -176,7 +176,7 @@ def second(value: datetime) -> str:
 
 
 def iso_moment(value: datetime) -> str:
-    """Format for a ``datetime`` attribute."""
+    """Format a time for a ``datetime`` attribute."""
     return value.astimezone(UTC).isoformat(timespec="seconds")
 
 
@@ -231,7 +231,7 @@ def render(template: str, **context: object) -> str:
 
 
 class PageRouter(APIRouter):
-    """Routes of pages, each for GET and HEAD unless it specifies its methods.
+    """Page routes, each for GET and HEAD unless it specifies its methods.
 
     Responses of ``anonymous`` routes are the same for everyone; ``private`` routes require a session.
     """

@@ -57,7 +57,7 @@ class SiteMetrics:
         self._begin_at_zero()
 
     def _begin_at_zero(self) -> None:
-        """Start counters at zero: Prometheus misses an increase of a series that didn't exist before."""
+        """Start counters at zero: Prometheus misses an increase in a series that didn't exist before."""
         for outcome in _UPLOADS.values():
             self._uploads.labels(outcome)
         for reason in LoginFailure:
@@ -105,7 +105,7 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         began = time.monotonic()
-        # Don't unbind: the server may still log about the request in this context.
+        # Don't unbind: the server may still log lines about the request in this context.
         bind_contextvars(request=secrets.token_hex(8))
         answer = _Answer(send, self._metrics)
         try:
@@ -147,7 +147,7 @@ class _Answer:
 
 
 def _route_of(scope: Scope) -> str:
-    """Return the path template of a request's route; static files are counted by folder."""
+    """Return the path template of a request's route; all static files share one."""
     route = scope.get("route")
     if route is not None:
         return str(route.path)

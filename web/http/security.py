@@ -40,7 +40,7 @@ can store one response for all origins.
 """
 
 FRESH: Final = "no-cache"
-"""Pages change at any time, and revalidation by 304 is cheap."""
+"""Pages can change at any time, and revalidation with a 304 is cheap."""
 
 PRIVATE: Final = "no-store"
 """For pages made for one person, which no cache may store."""
@@ -94,7 +94,10 @@ MAIL_LINKS: Final = "/mail"
 
 
 class SameSite:
-    """ASGI middleware that accepts unsafe methods only from this site's own pages."""
+    """ASGI middleware that accepts unsafe methods only from this site's own pages.
+
+    Requests with an ``Authorization`` header, and those below ``MAIL_LINKS``, are exempt.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

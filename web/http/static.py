@@ -32,7 +32,7 @@ STATIC: Final = f"{MOUNT}/{_VERSION}"
 
 
 class VersionedFiles(StaticFiles):
-    """Serves the static files at addresses with the current version, with any other, and without a version.
+    """Serves the static files at addresses with the current version, any other version or none.
 
     Pages made before an upgrade refer to other versions. Browsers cache only the current version permanently.
     """

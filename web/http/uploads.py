@@ -1,4 +1,4 @@
-"""Request bodies: their time limits, and uploaded files in pieces."""
+"""Request bodies: their time limits, and reading uploads in pieces."""
 
 import asyncio
 import time
@@ -92,7 +92,7 @@ class _Body:
     def _timeout(self) -> float:
         """Return how many seconds the next bytes may take.
 
-        Raises Problem (408) if the body's time is over.
+        Raises Problem (408) if the body's time is up.
         """
         left = self._seconds_left()
         if left <= 0:
@@ -144,11 +144,11 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
 
 
 Begin = Callable[[Upload], AbstractContextManager[Incoming]]
-"""A file's receiver; see :class:`arena.submissions.receiver.Receiver`."""
+"""Begins to receive a file; see :class:`arena.submissions.receiver.Receiver`."""
 
 
 def counted(begin: Begin, metrics: SiteMetrics) -> Begin:
-    """Wrap ``begin`` to count uploads. The upload of a disconnected sender counts as refused."""
+    """Wrap ``begin`` to count uploads. An upload whose sender disconnects counts as refused."""
 
     @contextmanager
     def begin_counted(upload: Upload) -> Iterator[Incoming]:

@@ -29,7 +29,7 @@ class Board:
     query: BoardQuery
     rows: tuple[Row, ...]  # in the requested order
     found: int  # lines that match, on all pages
-    bots: int  # lines of the whole list
+    bots: int  # lines in the whole list
     games: int  # rated games so far, in all lists
 
 
@@ -100,7 +100,7 @@ class Boards:
             )
 
     def names(self) -> list[str]:
-        """Return the names of all bots, best first. Much cheaper than their rows."""
+        """Return the names of all bots, best first. This is much cheaper than reading their rows."""
         with self._current() as known:
             return known.standings.names
 

@@ -83,7 +83,7 @@ class LeaderboardQuery:
         return self.house == "without" or bool(self.search)
 
     def part(self, offset: int, limit: int) -> BoardQuery:
-        """Return the query for at most ``limit`` lines, from ``offset`` on."""
+        """Return the query for at most ``limit`` lines, starting at ``offset``."""
         return BoardQuery(
             players=self.players,
             house=self.house != "without",

@@ -57,7 +57,7 @@ CardName = Annotated[str, Field(max_length=20)]
 
 
 class ChosenCards(BaseModel):
-    """The form of a decision: ``step`` is its round and turn; an empty card stands for no card."""
+    """The form for a decision: ``step`` is its round and turn; an empty card stands for no card."""
 
     step: Annotated[str, Field(pattern=_STEP)]
     card: CardName = ""
@@ -129,8 +129,8 @@ def play_pages(
 ) -> APIRouter:
     """Return the routes.
 
-    ``tables`` is the arena's number of tables for people. ``analyses`` is True if the arena analyses people's
-    games.
+    ``tables`` is how many tables the arena has for people. ``analyses`` is True if the arena analyses
+    people's games.
     """
     pages = _Play(store, limits, now, tables=tables, analyses=analyses)
     games = viewer_routes(pages.shown, store.logs, base="/play/{id}/games")
@@ -195,7 +195,7 @@ class _Play:
         if not self._tables:
             raise Problem(HTTPStatus.CONFLICT, "People can't play against the bots in this arena.")
         account = viewer_of(request).account
-        names = [visible(name) for name in opponent if name]  # PostgreSQL rejects NUL
+        names = [visible(name) for name in opponent if name]  # escaped, because PostgreSQL rejects NUL
         if not 1 <= len(names) <= MAX_OPPONENTS:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -236,7 +236,7 @@ class _Play:
     async def table(self, request: Request, id_: PersonGameId, after: Step = None) -> Response:
         """Show a game; wait a moment if the bots are still deciding.
 
-        ``after`` is the round and turn of the person's latest decision. Only one request waits for a game:
+        ``after`` is the round and turn of the person's latest decision. Only one request per game waits:
         the site handles only a few requests at a time from one address.
         """
         game = await run_in_threadpool(self._own_game, request, id_)

@@ -48,7 +48,7 @@ def _view(replay: PublicReplay, round_number: int, turn: int, seat: int) -> View
 
 
 def newest_puzzle(puzzles: Puzzles, today: date) -> KnownPuzzle | None:
-    """Return today's puzzle, or the latest before it, or None."""
+    """Return today's puzzle or the latest earlier one; None if there are no puzzles."""
     days = puzzles.newest(today, 1)
     return puzzles.find(days[0]) if days else None
 

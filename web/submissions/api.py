@@ -57,7 +57,7 @@ class EventStream(StreamingResponse):
 
 
 class SubmissionEvents:
-    """Event streams, limited in duration and in number, both per account and in total.
+    """Event streams, limited in duration, and in number both per account and in total.
 
     ``clock`` returns monotonic seconds.
     """
@@ -72,7 +72,7 @@ class SubmissionEvents:
     async def events(
         self, submission: KnownSubmission, account: int, allowed: Callable[[], bool]
     ) -> AsyncGenerator[bytes]:
-        """Yield an event now and one at every change, up to the submission's end.
+        """Yield an event now, and one at every change until the submission ends.
 
         ``allowed`` returns whether the account may still see the submission; it is called in a thread.
         """
@@ -155,8 +155,8 @@ _REJECTED: Final = problems(
         413: "The file is too large.",
         429: "A quota has been reached.",
         503: (
-            "Too many uploads are in progress in total or from this address, or this account already has one "
-            "in progress. Or the arena isn't running submitted bots, or its database is not responding."
+            "Too many uploads are in progress in total, from this address or by this account; the arena "
+            "isn't running submitted bots; or its database is not responding."
         ),
         507: "The arena's disk is full.",
     }
@@ -260,8 +260,8 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     def events(request: Request, caller: Reader, id_: SubmissionId) -> EventStream:
         """Follow a submission until it ends.
 
-        Each event is named ``stage``, and its data is the submission with its games. The first event is sent
-        immediately, further ones at each change and after each game. The stream ends when the submission ends
+        Each event is named ``stage``, and its data is the submission with its games. An event is sent
+        immediately, at each change and after each game. The stream ends when the submission ends
         or access is lost, and after ten minutes at the latest. An account can have ten streams at a time;
         any further stream ends immediately, and must be requested again later.
         """

@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 
 class StepState(StrEnum):
-    """A submission's state at a step."""
+    """The state of a submission's step."""
 
     DONE = "done"
     NOW = "now"
@@ -53,7 +53,7 @@ class ProgressStep:
     stage: Stage
     state: StepState
     at: datetime | None  # when it was reached, UTC; None if it wasn't
-    took: timedelta | None  # time since the previous step was reached; None if `at` is, or for the first step
+    took: timedelta | None  # since the previous step was reached; None for the first step or if `at` is None
 
 
 def steps(submission: KnownSubmission) -> tuple[ProgressStep, ...]:
@@ -90,7 +90,7 @@ class QualificationLine:
 
     number: int | None  # from 1; None for a game that an arena fault stopped and that will be repeated
     again: bool  # whether an earlier game with this number didn't count because the host was busy
-    reason: str | None  # the cause of its last arena fault, or None
+    reason: str | None  # the cause of its last arena fault; None if there was none
     document: SubmissionGame  # the rest, as in the API
 
 
@@ -124,7 +124,7 @@ class _Sample:
 
 
 def samples(folder: Path) -> tuple[_Sample, ...]:
-    """Read the bots to start from in the folder of sample bots. An unreadable bot has no source."""
+    """Read the sample bots to start from. The source of an unreadable one is empty."""
     return tuple(
         _Sample(
             kind=language.name,
@@ -160,7 +160,7 @@ _KINDS: Final = (
         "maxBytes": DEFAULT_LIMITS.archive_bytes,
     },
 )
-"""Kinds of files, each with the file name suffixes that select it and its size limit."""
+"""Kinds of files, each with its size limit and the file name suffixes that select it."""
 
 
 def submission_pages(store: Store, receiver: Receiver, downloads: Downloads) -> APIRouter:

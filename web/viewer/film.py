@@ -27,7 +27,7 @@ class FilmStage(StrEnum):
     PASS = "pass"  # noqa: S105 - not a password
     """Every hand has been passed on."""
     SCORE = "score"
-    """The points of the round."""
+    """The points for the round."""
     END = "end"
     """Puddings, totals and places."""
 

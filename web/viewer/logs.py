@@ -11,7 +11,7 @@ from arena.protocol.match import played_again
 from web.http.rendering import Viewer, visible
 
 _LONG_WAIT_MILLIS: Final = 100
-"""Minimum length of a wait for the host that is shown even if it had no effect."""
+"""At this length or more, a wait for the host is shown even if it had no effect."""
 
 
 def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:

@@ -61,7 +61,7 @@ FrameParameters = Annotated[RequestedFrame, Depends(_requested_frame)]
 
 
 def requested_screen(shown: Shown, requested: RequestedFrame, base: str) -> Screen:
-    """Return a frame and its surroundings; ``base`` is the prefix of the addresses of frames.
+    """Return a frame and its surroundings; ``base`` is the prefix of frames' addresses.
 
     Raises HTTPException (404) if there is no such frame.
     """

@@ -26,14 +26,14 @@ FILE: Final = Path(__file__).with_name("cards.png")
 
 @cache
 def face(card: Card | None) -> Image.Image:
-    """Return a card's face, or the common back, with transparent corners."""
+    """Return a card's face, or the common back if it is None, with transparent corners."""
     left = FACES.index("back" if card is None else card.label) * WIDTH
     with Image.open(FILE) as faces:
         return faces.convert("RGBA").crop((left, 0, left + WIDTH, HEIGHT))
 
 
 SIZE: Final = (1200, 630)
-"""Size that other sites show without cropping, in pixels."""
+"""Size, in pixels, that other sites show without cropping."""
 
 TALL: Final = HEIGHT / WIDTH
 """Height of a card whose width is 1."""
@@ -41,7 +41,7 @@ TALL: Final = HEIGHT / WIDTH
 _OVERSAMPLING: Final = 2
 """Factor by which pictures are drawn larger and then scaled down, for smooth edges."""
 
-# The site's light theme, see static/site.css.
+# The site's light theme; see static/site.css.
 PAPER: Final = "#faf6ed"
 INK: Final = "#25211b"
 SOFT: Final = "#6b6358"

@@ -1,7 +1,7 @@
 """A frame as seen from one viewpoint, and all frames as data for ``static/viewer.js``.
 
 The data is compact, so that one response can contain all frames: one letter per card, and lists without
-trailing empty entries. The letters from ``a`` on stand for ``KINDS``, in order.
+trailing empty entries. The letters starting with ``a`` stand for ``KINDS``, in order.
 """
 
 from collections import Counter
@@ -93,7 +93,7 @@ def returned(play: Sequence[Card]) -> list[tuple[Card, Mark]]:
 
 
 def marked(hand: Hand, marks: Sequence[tuple[Card, Mark]]) -> tuple[HandCard, ...]:
-    """Mark these cards of a hand."""
+    """Mark these cards in a hand."""
     left, cards = list(marks), []
     for card in hand:
         mark = next((mark for mark in left if mark[0] is card), (card, Mark.NONE))
@@ -104,7 +104,7 @@ def marked(hand: Hand, marks: Sequence[tuple[Card, Mark]]) -> tuple[HandCard, ..
 
 
 def _face_down(hand: Sequence[HandCard]) -> tuple[HandCard, ...]:
-    """Turn a hand face down. The result shows that a choice was made, but not which cards or how many."""
+    """Turn a hand face down. The result shows that cards were chosen, but not which or how many."""
     picked = any(card.mark is Mark.PICKED for card in hand)
     return tuple(
         HandCard(None, Mark.PICKED if picked and not number else Mark.NONE) for number in range(len(hand))

@@ -30,7 +30,7 @@ class Race:
     rounds: str  # marks the ends of rounds
     ticks: tuple[int, ...]  # points at equal distances, highest first
     grid: str  # a line at each tick
-    begins: int  # index of the first frame with points, or the number of frames
+    begins: int  # index of the first frame with points; the number of frames if there is none
 
 
 def race(film: Film) -> Race:
@@ -108,7 +108,7 @@ def score_sheet(film: Film) -> ScoreSheet | None:
 
 
 MANY_POINTS: Final = 9
-"""Minimum number of points gained in a turn that make it an event."""
+"""Minimum gain, in points, that makes a turn an event."""
 
 
 class ViewerEventKind(StrEnum):
@@ -179,7 +179,7 @@ class Shown:
     title: str  # such as `Game 12`
     replay: str  # its public replay, as JSON
     home: str  # the address of its page
-    base: str  # prefix of the addresses of its frames, without a trailing slash
+    base: str  # prefix of its frames' addresses, without a trailing slash
     download: str  # the address of its replay
     embed: str | None = None  # like `base`, for pages that other sites may frame; None for a private game
     section: str = "mine"  # the site's section that the game belongs to
@@ -218,7 +218,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A frame and its surroundings; ``base`` is the prefix of the addresses of frames."""
+    """A frame and its surroundings; ``base`` is the prefix of frames' addresses."""
 
     shown: Shown
     film: Film

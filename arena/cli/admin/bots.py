@@ -84,7 +84,7 @@ def disqualify(
     with _open_bot_operators() as operators:
         known = operators.find(bot)
         if not yes:
-            _confirm(f"Disqualify {known.name} by {known.author}, and recompute all ratings?")
+            _confirm(f"Disqualify {known.author}'s bot {known.name}, and recompute all ratings?")
         _print_rebuilt(operators.disqualify(operator_name(), bot, reason))
         _print(operators.find(bot))
 
@@ -153,7 +153,7 @@ def add_bot(
 
     if (file / "Dockerfile").is_file():
         fail(
-            f"{file} is a folder with a Dockerfile, and the arena doesn't build images. Build and save the "
+            f"{file} is a folder with a Dockerfile, which the arena doesn't build. Build and save the "
             f"image yourself, then add the archive: docker build -t mybot {file} && docker save mybot -o "
             "mybot.tar"
         )

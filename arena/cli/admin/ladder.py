@@ -35,7 +35,7 @@ _MAX_GAMES: Final = 20_000
 
 
 def fit_beta() -> None:
-    """Estimate the noise of one game (β) from recent games, and print how much that improves predictions."""
+    """Estimate β, the noise in one game, from recent games, and print how much this improves predictions."""
     from arena.ladder.calibration import fit_betas
 
     with open_arena_store() as (_, store):
@@ -100,7 +100,7 @@ def ladder(  # noqa: PLR0913 - one argument per option
         bool | None, typer.Option("--pause/--resume", help="Stop or resume creating matches.")
     ] = None,
     players: Annotated[
-        str | None, typer.Option(help="Players per table, separated by commas, such as 2,3,4.")
+        str | None, typer.Option(help="Players per table: numbers separated by commas, such as 2,3,4.")
     ] = None,
     deals: Annotated[int | None, typer.Option(help="Maximum deals per match, 1 to 24.")] = None,
     start_millis: Annotated[
@@ -263,7 +263,7 @@ def _line(submission: "KnownSubmission") -> str:
 
 
 def rebuild_statistics() -> None:
-    """Recount the cards of all games and correct any stored numbers that differ.
+    """Recount the cards in all games and correct any stored numbers that differ.
 
     The exit code is 1 if any differed.
     """

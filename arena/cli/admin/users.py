@@ -129,7 +129,7 @@ def invite(
     typer.echo(code)
     say(
         f"valid for one registration within {counted(days, 'day')}, "
-        f"on the site's page /register?invitation={code}"
+        f"at /register?invitation={code} on the site"
     )
     if read_settings().registration is not RegistrationMode.INVITATION:
         say("the site requires invitations only if ARENA_REGISTRATION=invitation")
@@ -149,7 +149,7 @@ def audit(
 
 
 def _status(name: str) -> dict[str, Any]:
-    """Return an account with its bots, quotas, recent submissions, valid tokens and sessions, as in JSON."""
+    """Return an account's data for JSON, including its bots, quotas and numbers of tokens and sessions."""
     from arena.accounts.accounts import open_accounts
     from arena.services.documents import bot_document
     from arena.submissions.receiver import open_receiver

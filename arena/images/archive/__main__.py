@@ -45,7 +45,7 @@ def _find(archive: Archive, job: Job) -> FoundImage:
         return formats.find_image(archive, job.platform, job.limits)
     raise Rejected(
         f"the archive has neither {formats.INDEX} nor {formats.MANIFEST}, so it contains no image: "
-        "send what `docker save IMAGE` writes, not `docker export`"
+        "send the output of `docker save IMAGE`, not of `docker export`"
     )
 
 

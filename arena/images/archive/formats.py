@@ -1,6 +1,6 @@
 """Finds the image in an archive, which is an OCI layout or has an older engine's format.
 
-Docker 25 and later and other builders write OCI layouts.
+Docker 25 and later write OCI layouts, and so do other builders.
 
 Source: OCI image specification 1.1, "Image Layout", "Image Index" and "Image Manifest"; for attestations,
 BuildKit's documentation, "Image attestation storage".
@@ -185,7 +185,7 @@ class Search:
         return pair(config, [(layer.file, layer.digest) for layer in manifest.layers], self._limits.layers)
 
     def _images(self, index: Index) -> list[tuple[Manifest, ImageConfig]]:
-        """Return the images for the platform in an index and in the indexes that it references."""
+        """Return the platform's images in an index and in the indexes that it references."""
         images = []
         waiting = index.manifests[::-1]
         while waiting:

@@ -48,7 +48,7 @@ class TarWriter:
         self._fill(-member.size % BLOCK)
 
     def add_mark(self, parts: Parts) -> None:
-        """Write an empty file that marks a file of lower layers as removed."""
+        """Write an empty file that marks a file in lower layers as removed."""
         info = tarfile.TarInfo("/".join(parts))
         info.mode = 0
         self._header(info)
@@ -81,7 +81,7 @@ _STORAGE_DRIVER_PREFIX: Final = ".wh..wh."
 
 
 def image_allowance(limits: IntakeLimits) -> ByteBudget:
-    """Return the byte budget of an image's layers."""
+    """Return the byte budget for an image's layers."""
     return ByteBudget(
         limits.image_bytes,
         f"the image's layers take up more than {limits.image_bytes} bytes: "
@@ -101,8 +101,8 @@ class LayerWriter:
     def write(self, source: Source, what: str) -> Layer:
         """Rewrite a layer.
 
-        ``source`` is its uncompressed tar, ``what`` its name in errors. Raises Rejected if it contains
-        something unacceptable.
+        ``source`` is its uncompressed tar, and ``what`` is its name in errors. Raises Rejected if
+        the layer contains something unacceptable.
         """
         tar = TarWriter(self._sink, self._allowance)
         reader = TarReader(ReadAhead(source), what, self._limits)

@@ -1,4 +1,4 @@
-"""An archive's members by name. Decompresses only the archive itself."""
+"""Provides an archive's members by name. Decompresses only the archive itself."""
 
 import os
 import re

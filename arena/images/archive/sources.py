@@ -26,7 +26,7 @@ class Source(Protocol):
 
 
 class Window:
-    """A range of ``size`` bytes of an open file, from ``offset``. The file's position doesn't change."""
+    """A range of an open file: ``size`` bytes from ``offset``. Reading doesn't change the file's position."""
 
     def __init__(self, descriptor: int, offset: int, size: int) -> None:
         self._descriptor = descriptor

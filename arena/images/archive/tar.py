@@ -55,7 +55,7 @@ _EXTENSIONS: Final = frozenset({b"x", b"g", b"L", b"K"})
 class TarMember:
     """One member, from its headers."""
 
-    name: bytes  # raw bytes, possibly hostile, like `target`
+    name: bytes  # raw bytes, like `target`; both may be hostile
     kind: Kind
     size: int  # size of its content in bytes; 0 unless it is a file
     mode: int  # permissions, twelve bits
@@ -106,7 +106,7 @@ class TarReader:
 
     @property
     def position(self) -> int:
-        """Offset of the current member's content in the source, until the content is read."""
+        """Offset of the current member's content in the source; valid until the content is read."""
         return self._source.position
 
     def _next_header(self) -> bytes | None:

@@ -83,7 +83,7 @@ class Tree:
         self._add_node(folder, parts, Node(kind, self._layer, size=size, target=target))
 
     def link(self, parts: Parts, target: Parts) -> Node:
-        """Add a hard link to an earlier file or symlink of this layer, and return what it links to.
+        """Add a hard link to an earlier file or symlink in this layer, and return what it links to.
 
         Raises Rejected if there is no such file or symlink, if it has too many hard links, and for the same
         reasons as :meth:`add`.
@@ -186,7 +186,7 @@ class Tree:
                 )
 
     def _check_accounts(self, path: str) -> None:
-        """Check a file that the engine reads before starting a container. A bad file prevents that."""
+        """Check a file that the engine reads before it starts a container. A bad file would prevent that."""
         where, node = self.resolve(path)
         if where[:1] and where[0] in MOUNTED:
             raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")

@@ -59,7 +59,7 @@ def fetch_modules(folder: Path, target: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise ImageError(
-            f"fetching the packages of {folder} requires npm, which is not installed. On Debian or Ubuntu, "
+            f"fetching the packages for {folder} requires npm, which is not installed. On Debian or Ubuntu, "
             "run: sudo apt-get install npm. Or build the image from a checkout on the engine's host, with "
             ".venv/bin/python -m arena.images.build and the language's name"
         )
@@ -76,7 +76,7 @@ def fetch_modules(folder: Path, target: Path) -> None:
         )
         if done.returncode:
             raise ImageError(
-                f"npm could not fetch the packages of {folder} (is the registry reachable?):\n"
+                f"npm could not fetch the packages for {folder} (is the registry reachable?):\n"
                 f"{done.stderr.strip()}"
             )
         shutil.move(Path(name, "node_modules"), target)

@@ -118,7 +118,7 @@ def fetch_wheels(
     )
     if done.returncode:
         raise ImageError(
-            f"uv could not fetch the packages of {lock} (is the package index reachable? is uv in this "
+            f"uv could not fetch the packages in {lock} (is the package index reachable? is uv in this "
             f"environment? `make setup` installs it):\n{done.stderr.strip()}"
         )
 
@@ -132,7 +132,8 @@ def build_bot_image(client: docker.DockerClient, folder: Path) -> str:
     Nothing is pulled, and the steps have no network. The engine's layer cache makes repeated builds fast; the
     id stays the same if nothing has changed.
 
-    ``folder`` contains a Dockerfile, which usually begins `FROM kaiten/bot-base-python`. Raises ImageError.
+    ``folder`` contains a Dockerfile, which usually begins with `FROM kaiten/bot-base-python`. Raises
+    ImageError.
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):

@@ -71,7 +71,7 @@ def debian_recipe(parents: Parents) -> str:
 
 
 def find_image(client: docker.DockerClient, name: str) -> Image | None:
-    """Return the engine's image with this name, or None."""
+    """Return the engine's image with this name, or None if it has none."""
     try:
         return client.images.get(name)
     except ImageNotFound:

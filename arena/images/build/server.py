@@ -46,7 +46,7 @@ def build_server_image(client: docker.DockerClient, say: Say = lambda _: None) -
     with tempfile.TemporaryDirectory(prefix="kaiten-server-") as name:
         context = Path(name)
         shutil.copy(checkout / _DOCKERFILE, context)
-        say("Fetching the packages of the arena and of the bots' base image")
+        say("Fetching the packages for the arena and for the bots' base image")
         wheels = context / "wheels"
         fetch_wheels(checkout, machine, wheels, pins=_CLUSTER_PINS, tools=checkout / PINS)
         project = context / "project"

@@ -1,4 +1,4 @@
-"""Bots in C++. They are submitted as images; only their first files are here."""
+"""Bots in C++. They are submitted as images; only the files for a new bot are here."""
 
 from pathlib import Path
 from typing import Final

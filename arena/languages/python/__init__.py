@@ -14,7 +14,7 @@ PYTHON: Final = Language(
     suffixes=(".py",),
     interpreter=("python3",),
     sample="greedy",
-    # Python 3.11, packages for bots and the SDK, but no server code.
+    # Python 3.11, the SDK and packages for bots, but no server code.
     recipe=BaseRecipe(
         folder=_HERE / "image",
         pins=("requirements.lock",),

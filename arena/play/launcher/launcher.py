@@ -41,7 +41,7 @@ _log = structlog.get_logger()
 _STDERR_BYTES: Final = 4_000
 
 _LINE_BYTES: Final = 256 * 1024 * 1024
-"""Protects the launcher's memory from a compromised referee. A thousand games take about 20 MiB."""
+"""Maximum length of a message, in case the referee is compromised. A thousand games take about 20 MiB."""
 
 
 _EXIT_SECONDS: Final = 10.0
@@ -142,7 +142,7 @@ class RefereeProcess:
 
 _SPARE_SECONDS: Final = 60.0
 _HOST_FACTOR: Final = 4
-"""Factor for the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
+"""Multiplies the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
 
 _GRACE_SECONDS: Final = 30.0
 """Time from the match's deadline to its sandboxes' own deadline, which ends any that weren't removed."""
@@ -174,7 +174,7 @@ class Person(Protocol):
         """Called once, when the match begins. ``channel`` takes the person's choices."""
 
     def move_requested(self, view: View) -> None:
-        """Called when the person must decide, in the thread that plays the match. Must return quickly."""
+        """Called in the thread that plays the match when the person must decide. Must return quickly."""
 
 
 class Launcher:
@@ -357,7 +357,7 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
 
 
 def longest_seconds(match: MatchSpec) -> float:
-    """Return the seconds after which a match fails with an arena fault.
+    """Return the number of seconds after which a match fails with an arena fault.
 
     This is enough for the start, every turn's move time and all bots' banks on a host that runs bots for only
     a quarter of the time. It includes a spare minute and, if a person plays, an hour for their decisions.

@@ -1,4 +1,4 @@
-"""The sandboxes of one match, and the folders of their sockets."""
+"""The sandboxes of one match, and the folders for their sockets."""
 
 import os
 import tempfile
@@ -73,7 +73,7 @@ class SeatSockets:
 def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]:
     """Create a match's folders, and remove them at the end.
 
-    Their parent's name is random, because a bot can read the source path of its container's mounts.
+    Their parent's name is random, because a bot can read the source paths of its container's mounts.
     """
     with ExitStack() as stack:
         try:

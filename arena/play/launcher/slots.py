@@ -1,4 +1,4 @@
-"""This host's slots. Their number depends on its cores and memory."""
+"""This host's slots, whose number depends on the host's cores and memory."""
 
 import math
 import threading
@@ -13,7 +13,7 @@ from arena.protocol.match import Limits
 from arena.sandbox.runtime import Runtime, RuntimeFailure
 
 FULL_TABLE: Final = 5
-"""Minimum number of bots that a host must be able to run."""
+"""Number of bots that every host must be able to run."""
 
 _SHARE_STEP: Final = 0.05
 
@@ -63,8 +63,8 @@ class SlotPool:
     def reserve(self, count: int, *, already_sent: bool = False) -> tuple[int, ...] | None:
         """Reserve slots, lowest first. Return None if not enough are free and usable.
 
-        Unless ``usable`` is 0, a match of any size may run if no other match is running. ``already_sent``
-        ignores ``usable``, for a match that this host already has.
+        Unless ``usable`` is 0, a match of any size may run if no other match is running. With
+        ``already_sent``, for a match that this host already has, ``usable`` is ignored.
         """
         with self._lock:
             busy = self.size - len(self._free)
@@ -84,7 +84,7 @@ class SlotPool:
 _log = structlog.get_logger()
 
 SWEEP_SECONDS: Final = 20.0
-"""Interval between sweeps. Including removal, leftovers are gone within half a minute."""
+"""Interval between sweeps. Leftovers are gone within half a minute, removal included."""
 
 
 def sweeper(
@@ -92,8 +92,8 @@ def sweeper(
 ) -> PeriodicTask:
     """Return a task that removes leftover sandboxes. ``owns`` returns True for sandboxes of running matches.
 
-    A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
-    was busy or down, and those created by a call whose response was lost.
+    A launcher removes its own sandboxes. The sweep removes those that the launcher couldn't remove
+    because the engine was busy or down, and those created by a call whose response was lost.
     """
 
     def sweep() -> None:

@@ -13,7 +13,7 @@ _MIN_NOTED_SECONDS: Final = 0.05
 
 
 class SeatClock(NamedTuple):
-    """Move time per decision and the remaining bank of the game, in seconds of wall-clock time."""
+    """Move time per decision and the remaining bank for the game, in seconds of wall-clock time."""
 
     move: float
     bank: float
@@ -41,8 +41,8 @@ class UncountedTime:
     def add(self, sample: CpuSample, age: float) -> None:
         """Add the latest measurement; ``age`` is the number of seconds since the limit began to apply.
 
-        The total never exceeds ``age`` minus the time that the bot's own work needed, although waits may
-        overlap, or may have begun before the limit applied.
+        The total never exceeds ``age`` minus the time that the bot's own work needed, even if waits
+        overlap or began before the limit applied.
         """
         self._needed += sample.needed
         self.seconds = max(0.0, min(self.seconds + sample.waited, age - self._needed))
@@ -63,13 +63,13 @@ PAUSE_SECONDS: Final = 0.25
 """Longer gaps between clock readings mean that the referee wasn't running. Normal gaps are 0.05 s."""
 
 _MAX_CPU_WAIT_SECONDS: Final = 2.0
-"""Maximum time that the referee may wait for a processor without stopping its clock."""
+"""If the referee waits longer than this for a processor, its clock stops."""
 
 _BATCH_SECONDS: Final = 0.002
 """Clock readings closer together than this belong to the same poll of the sockets."""
 
 _MAX_BATCH_SECONDS: Final = 0.02
-"""Maximum length of a poll. Bots that keep the referee busy can't prolong a poll."""
+"""Maximum length of a poll, so that bots that keep the referee busy can't prolong one."""
 
 
 class RefereeClock:

@@ -26,7 +26,7 @@ microseconds."""
 
 
 _MAX_PAUSE_SECONDS: Final = 5.0
-"""A longer pause of the referee before a bot's greeting may have made the bot exit. No bot can keep the
+"""A longer pause by the referee before a bot's greeting may have made the bot exit. No bot can keep the
 referee busy for that long: the relay reads only what the bot's send budget allows."""
 
 
@@ -96,7 +96,7 @@ class Conductor:
             self._sampled_at[seat] = now
 
     def ended(self, seat: int, why: str) -> None:
-        """Handle the end of a sandbox. The stream of a bot that has greeted is still read to its end."""
+        """Handle the end of a sandbox. After the bot's greeting, its stream is still read to the end."""
         if seat in self._absent:
             self.lost(seat, Lost(Fault.CRASH, why))
 
@@ -168,7 +168,7 @@ class Conductor:
         return opened is not None and now - opened > _TICK_SECONDS
 
     def _deduct_host_delay(self, seat: int, now: float) -> None:
-        """Deduct the host's delay since the last call from a bot's time."""
+        """Deduct from a bot's time the host's delay since the last call."""
         if seat not in self._meters:
             return
         sample = self._meters[seat].sample()

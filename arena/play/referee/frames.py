@@ -1,8 +1,8 @@
-"""The guard of one connection: checks every byte that a bot sends before the gRPC library sees it.
+"""The guard for one connection: checks every byte that a bot sends before the gRPC library sees it.
 
 It does no I/O, and buffers only an incomplete frame header and message prefix. It tracks the boundaries of
 HTTP/2 frames and streams (RFC 9113), and of gRPC messages. It doesn't parse headers or messages, and doesn't
-see the bytes that go to the bot. :class:`DataFrames` finds DATA frames among those.
+see the bytes that go to the bot. :class:`DataFrames` finds the DATA frames in those.
 """
 
 import struct

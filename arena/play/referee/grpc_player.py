@@ -142,7 +142,7 @@ _OPTIONS: Final = (
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
     # Bit 0 allows only uncompressed messages, so that a small message can't expand to a large one.
     ("grpc.compression_enabled_algorithms_bitset", 1),
-    # Otherwise the library allows longer frames on a fast connection than the guard does.
+    # Otherwise, on a fast connection, the library allows longer frames than the guard does.
     ("grpc.http2.max_frame_size", MAX_FRAME_BYTES),
     ("grpc.http2.bdp_probe", 0),
     # The guard counts pings. The library would treat a third one in five minutes as an attack.
@@ -309,7 +309,7 @@ class GrpcPlayer:
         return True
 
     def _lag(self) -> float:
-        """Return the seconds that the last request and this answer spent in the referee."""
+        """Return how many seconds the last request and this answer spent in the referee."""
         now = self._now()
         out = max(0.0, self._relay.sent_at - self._queued_at)
         lag = out + max(0.0, now - self._relay.received_at)

@@ -1,4 +1,4 @@
-"""Plays the games of a match in order, some of them concurrently, turn by turn together.
+"""Plays the games of a match in order. Concurrent games advance together, turn by turn.
 
 Bots are numbered within a match. A bot's seat may differ from game to game.
 
@@ -54,7 +54,7 @@ class RefereedMatch:
 
     @property
     def begun(self) -> bool:
-        """True if every bot has greeted or is lost."""
+        """True if every bot has sent its greeting or is lost."""
         return bool(self._tables)
 
     @property
@@ -77,7 +77,7 @@ class RefereedMatch:
         )
 
     def newly_finished_rounds(self) -> tuple[RoundsOver, ...]:
-        """Return all finished rounds of the games that have new ones since the last call.
+        """Return all finished rounds of each game in which a round has ended since the last call.
 
         Only the latest game and games that were reported before are included, because fast bots can play many
         games between two calls.
@@ -141,7 +141,7 @@ class RefereedMatch:
             table.deduct(self._seat(bot, game), sample, now)
 
     def late(self, now: float, grace: float = 0.0) -> frozenset[int]:
-        """Return the bots whose time ran out more than ``grace`` seconds ago in some game."""
+        """Return the bots whose time in some game ran out more than ``grace`` seconds ago."""
         return frozenset(
             self._bots(game)[seat] for game, table in self._active.items() for seat in table.late(now, grace)
         )
@@ -206,7 +206,7 @@ class RefereedMatch:
     def _advance(self, now: float) -> None:
         """Once no decision is open in any game, play the turns, remove ended games and start the next ones.
 
-        If each game went on by itself, the order of a bot's answers could carry a message to another bot.
+        If each game advanced on its own, the order of a bot's answers could carry a message to another bot.
         """
         while self._active and not any(table.waiting for table in self._active.values()):
             for table in self._active.values():

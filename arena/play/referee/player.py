@@ -46,7 +46,7 @@ class TurnRevealed(NamedTuple):
 
 
 class RoundScored(NamedTuple):
-    """A round was scored; one score per participant."""
+    """A round was scored. ``scores`` has one entry per participant."""
 
     game: int
     round: int
@@ -105,7 +105,7 @@ class PlayerAnswer(NamedTuple):
     turn: int
     move: Move | None  # None if it can't be read
     note: str = ""  # the bot's note for its owner
-    broken: str | None = None  # how the message breaks the protocol, or None
+    broken: str | None = None  # how the message breaks the protocol; None if it doesn't
     nonce: int = 0  # nonce of the request, or 0 from a bot that doesn't return it
 
 
@@ -125,7 +125,7 @@ class Listener(Protocol):
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         """Handle the bot's answers in one or more games, in order of arrival.
 
-        ``lag`` is the part of the time since the request that the connection itself took, in seconds.
+        ``lag`` is how much of the time since the request was spent in the connection itself, in seconds.
         """
 
     def lost(self, seat: int, lost: Lost) -> None:

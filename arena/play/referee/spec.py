@@ -14,7 +14,7 @@ from arena.rules import Move, Rules, View
 
 
 class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """One match for the referee: a MatchSpec without names and images."""
+    """One match for the referee: a MatchSpec without names or images."""
 
     rules: Rules
     seeds: tuple[str, ...]
@@ -22,7 +22,7 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     sockets: tuple[str, ...]  # where to listen, one path per bot
     folder: str  # the referee's own folder, for its inner sockets; no bot can reach it
-    uid: int | None  # the user to switch to once the sockets are bound, or None
+    uid: int | None  # the user to switch to once the sockets are bound; None to stay the same user
     person: int | None = None  # index of the bot that is a person, who has no socket and no clock
 
 
@@ -53,7 +53,7 @@ class Listening(msgspec.Struct, frozen=True, tag="listening"):
 
 
 class SeatEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The referee's report on a seat: ``sdk`` from Hello, and the reason if the bot was ``lost``."""
+    """The referee's report on a seat: ``sdk`` from its Hello, and why the bot was ``lost``, if it was."""
 
     sdk: str
     lost: str | None

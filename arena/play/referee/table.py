@@ -1,6 +1,6 @@
 """One game in progress: which seats are asked for a decision, their answers, and the stand-in's moves.
 
-Does no I/O and has no clock. Times are arguments, monotonic and in seconds. Events go to a callback.
+It does no I/O and has no clock. Times are arguments, monotonic and in seconds. Events go to a callback.
 """
 
 import math
@@ -140,7 +140,7 @@ class GameTable:
         return len(self._round_ends)
 
     def had_no_bot(self, seat: int) -> bool:
-        """Return True if the stand-in made every decision of the seat."""
+        """Return True if the stand-in made every decision for the seat."""
         return seat in self._absent or self._seats[seat].taken_over == 0
 
     def record(self) -> GameRecord:
@@ -289,7 +289,7 @@ class GameTable:
                 self._send(seat, DecisionRequested(self.game, seen, player.clock.bank, nonces[seat]))
 
     def _nonces(self) -> tuple[int, ...]:
-        """Return one number per seat that no bot can guess: bots don't know the seed."""
+        """Return an unguessable number for each seat: bots don't know the seed."""
         text = f"{self._seed}/{self.state.round}/{self.state.turn}"
         numbers = struct.unpack("<5I", blake2s(text.encode(), digest_size=20).digest())
         return tuple([number or 1 for number in numbers])  # 0 on the wire means no nonce

@@ -49,7 +49,7 @@ class DisclosedGame:
         game: The id that its replay will have.
         rules: The rules in play.
         seats: The bots, in seat order.
-        deals: ``[round][participant]``, each in deal order.
+        deals: The hands as dealt: ``[round][participant]``, each in deal order.
         turns: Revealed turns, in order.
         rounds: Points by round.
         puddings: Puddings; empty before the end of the game.
@@ -85,7 +85,7 @@ def disclose(
     """
     rules, result, over = state.rules, state.result, len(state.rounds)
     if not over or len(state.turns) != over * rules.turns:
-        raise ValueError(f"game {game}: round {state.round} is in progress, turn {state.turn}")
+        raise ValueError(f"game {game}: round {state.round}, turn {state.turn} is in progress")
     return DisclosedGame(
         format=DISCLOSED_FORMAT,
         game=game,

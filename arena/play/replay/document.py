@@ -25,7 +25,7 @@ Millis = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class InvalidReplay(ValueError):
-    """The text isn't a replay of this format. The message describes the first error and its position."""
+    """The text isn't a replay in this format. The message describes the first error and its position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +82,14 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayTurn:
-    """A revealed turn, including the automatic last one of a round.
+    """A revealed turn, which may be the automatic last one of a round.
 
     Attributes:
-        round: From 1.
+        round: Round number, from 1.
         turn: Number in the round, from 1.
         plays: The cards of each participant, in the order in which they were placed.
         standin: Whether the stand-in chose instead of the bot.
-        fault: The bot's fault in this decision, or null.
+        fault: Each bot's fault in this decision; null if it had none.
         millis: Each bot's time in milliseconds, or null for a seat without an answer. The whole list is null
             if nothing was measured.
     """
@@ -139,7 +139,7 @@ class PublicReplay:
         shuffle: Name of the shuffling algorithm.
         rules: The rules.
         seats: The players, in seat order.
-        deals: ``[round][participant]``, each in deal order.
+        deals: The hands as dealt: ``[round][participant]``, each in deal order.
         turns: All turns, in order.
         rounds: All three rounds.
         puddings: Puddings at the end of the game.
@@ -188,7 +188,7 @@ def encode(replay: PublicReplay) -> bytes:
 
 
 def parse(text: bytes | str) -> PublicReplay:
-    """Read a replay without checking it against the rules: see :mod:`arena.play.replay.verify`.
+    """Read a replay. To check it against the rules, use :mod:`arena.play.replay.verify`.
 
     Raises InvalidReplay.
     """

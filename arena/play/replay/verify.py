@@ -45,7 +45,7 @@ _MAX_QUOTED: Final = 200
 class Difference(Exception):
     """A difference from the rules: its position, such as ``turns[12].plays[1][0]``, and what is wrong.
 
-    It is an exception only to leave the recursion.
+    It is an exception only so that it can end the recursion.
     """
 
     def __init__(self, path: str, text: str) -> None:
@@ -53,7 +53,7 @@ class Difference(Exception):
 
 
 def verify(replay: PublicReplay) -> Difference | None:
-    """Replay a game from its seed, and return the first difference in document order, or None."""
+    """Replay a game from its seed, and return the first difference in document order; None if none."""
     try:
         _verify(replay)
     except Difference as difference:

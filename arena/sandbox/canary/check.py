@@ -79,10 +79,10 @@ _CPU_WAIT_WARNING: Final = (
 
 _DEADLINE_SECONDS: Final = 1
 _TIMEOUT_SECONDS: Final = 20.0
-"""Time limit of a probe on a busy host. A slower probe counts as not responding."""
+"""Time limit for a probe on a busy host. A slower probe counts as not responding."""
 
 _DEADLINE_TIMEOUT_SECONDS: Final = 6.0
-"""Time limit of the probe that tests the deadline. If it runs this long, the deadline did not end it."""
+"""Time limit for the probe that tests the deadline. If it runs this long, the deadline did not end it."""
 
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3

@@ -301,7 +301,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
 
 _ANSWERS: Final = "the sandbox's kernel ({}) answers, not the host's"
 _OWN_KERNEL: Final = {
-    "system-calls": "calls end in the sandbox's kernel ({}), not in the host's",
+    "system-calls": "calls reach the sandbox's kernel ({}), not the host's",
     "shared-futexes": _ANSWERS,
     "page-cache": _ANSWERS,
     "call-arguments": _ANSWERS,
@@ -336,7 +336,10 @@ def judge(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def report_of(evidence: Evidence, runtime: str, checked: datetime) -> HostReport:
-    """Return a host's report. ``runtime`` is what runs bots, such as ``docker/runc``; ``checked`` is UTC."""
+    """Return a host's report.
+
+    ``runtime`` is the runtime's name, such as ``docker/runc``; ``checked`` is in UTC.
+    """
     engine = evidence.engine
     warnings = {warning for trial in evidence.trials.values() for warning in trial.warnings}
     return HostReport(

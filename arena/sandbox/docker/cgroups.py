@@ -272,7 +272,7 @@ class CommonGroup:
     def disk_rate(self, container: str) -> int | None:
         """Return a running container's limit on disk reads in bytes per second; None for no limit.
 
-        Raises OSError.
+        Raises OSError if the file with the limit can't be read.
         """
         return disk_rate((self._root / self._location.disk_limits(container)).read_text())
 
@@ -300,8 +300,8 @@ class CommonGroup:
 class SharedMemoryOverruns:
     """Counts how often all bots together have run out of memory under their common limit. Thread-safe.
 
-    Reaching the limit is not enough, because a bot could fill the group with cached data that outlives the
-    bot. So this counts only the times when the kernel found nothing to reclaim.
+    Merely reaching the limit doesn't count, because a bot could fill the group with cached data that outlives
+    the bot. So this counts only the times when the kernel found nothing to reclaim.
     """
 
     def __init__(self, location: CgroupLocation) -> None:
@@ -360,10 +360,10 @@ class SharedMemoryOverruns:
 
 _RECLAIM_FRACTION: Final = 8
 """Bots that have ended are allowed to leave 1/8 of the shared memory limit in use. With five slots, that is
-less than the reserve."""
+less than the additional share in :func:`cap_for`."""
 
 _RECLAIM_SECONDS: Final = 1.0
-"""Time limit, because the kernel frees memory for as long as running bots make it cache more."""
+"""Time limit. Without one, the kernel would free memory for as long as running bots make it cache more."""
 
 
 def reclaim_cache(location: CgroupLocation) -> None:

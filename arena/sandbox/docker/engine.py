@@ -19,7 +19,7 @@ _CONNECTIONS: Final = 64
 """Maximum number of open connections. A running bot uses two: to wait for its end and to read its stderr."""
 
 _IMAGE_FAULTS: Final = {
-    "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
+    "not a directory": "it has a file where a folder must be: at /tmp, in /run or in the path of its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
 }
 """Errors that only a faulty image can cause: the engine's text, and our text without paths of this host."""
@@ -34,8 +34,8 @@ def connect() -> docker.APIClient:
     except (DockerException, OSError) as error:
         raise EngineUnavailable(
             f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
-            "to use it (the docker group), or set DOCKER_HOST to another. Without an engine, bots can run "
-            "only as plain processes, which is safe only for your own bots."
+            "to use it (the docker group), or set DOCKER_HOST to another one. Without an engine, bots can "
+            "run only as plain processes, which is safe only for your own bots."
         ) from error
     client.timeout = _CALL_SECONDS
     return client

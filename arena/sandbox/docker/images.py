@@ -28,7 +28,7 @@ _RUN_FIELDS: Final = ("Entrypoint", "Cmd", "Env", "WorkingDir")
 class EngineImage:
     """An image that the launch template can start."""
 
-    id: str  # the engine's id of the image
+    id: str  # the engine's id for the image
     command: tuple[str, ...]  # its entry point and arguments; at least one word
     # The folders on the engine's host that all of the image's containers share; None if unknown.
     layers: tuple[Path, ...] | None = field(default=None, compare=False)
@@ -46,8 +46,8 @@ class DockerImages:
     id depends on the engine: it is the digest of the image's configuration, or of a manifest that the engine
     writes. But any user of the engine can give that name to another image. So the arena checks the content of
     the image: its command, environment and working directory, and the digests of its layers, which the engine
-    computed when it unpacked them. Then it starts the image by the engine's id, which always refers to the
-    same image.
+    computed when it unpacked them. Then it starts the image by its id in the engine, which always refers to
+    the same image.
 
     ``source`` contains the submitted images, if there are any.
     """
@@ -78,7 +78,7 @@ class DockerImages:
     def prune(self) -> int:
         """Remove loaded images that the source no longer has, and return their number.
 
-        Images that a container uses are kept. Raises RuntimeFailure if any of the rest may be left.
+        Images that a container uses are kept. Raises RuntimeFailure if any other image may be left.
         """
         if self._source is None:
             return 0
@@ -234,7 +234,7 @@ def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
 def _source_of_btrfs(path: Path, mounts: Path) -> Path | None:
     """Return the device of the file system that contains a path; None if it is not btrfs.
 
-    Raises OSError.
+    Raises OSError if the mount table can't be read.
     """
     found: dict[Path, tuple[str, str]] = {}
     for line in filter(None, os.fsdecode(mounts.read_bytes()).split("\n")):
@@ -273,7 +273,7 @@ _MEMINFO: Final = Path("/proc/meminfo")
 
 
 class PageCacheWarmer:
-    """Reads layers into the page cache. Thread-safe; only one thread at a time reads a layer.
+    """Reads layers into the page cache. Thread-safe; no layer is read by two threads at the same time.
 
     ``clock`` is monotonic; ``available`` returns the bytes of memory that the host can spare.
     """
@@ -287,10 +287,10 @@ class PageCacheWarmer:
         self._tried: dict[Path, tuple[float, str]] = {}
 
     def warm(self, folders: Sequence[Path] | None) -> str:
-        """Read the layers that an image's containers share; return why they are not all in memory, or "".
+        """Read the layers that an image's containers share.
 
-        ``folders`` is None if the layers are unknown. A layer is skipped if it takes more than half of the
-        memory that the host can spare.
+        Return why they are not all in memory, or "" if they are. ``folders`` is None if the layers are
+        unknown. A layer is skipped if it takes more than half of the memory that the host can spare.
         """
         if folders is None:
             return (
@@ -321,7 +321,7 @@ class _TooLarge(Exception):
 def _files(folder: Path, spare: int) -> list[str]:
     """Return the paths of a layer's files.
 
-    Raises _TooLarge if they exceed ``spare`` bytes or a limit per layer, or OSError.
+    Raises _TooLarge if they exceed ``spare`` bytes or a limit per layer, or OSError if one is unreadable.
     """
     found, size = list[str](), 0
     for where, _, names in os.walk(folder, onerror=_fail):

@@ -1,4 +1,4 @@
-"""The init program of bots' containers, its image, and its volume in an engine.
+"""The init program for bots' containers, its image, and its volume in an engine.
 
 The program is ``init/kaiten-init-<machine>``; ``scripts/build-init`` builds it from the source next to it.
 """
@@ -33,7 +33,8 @@ _HIDDEN: Final = 0o711
 on it. Starting a program doesn't require that permission."""
 
 _READABLE: Final = 0o755
-"""gVisor starts only programs that the bot's user can read. It keeps locks and watches inside the sandbox."""
+"""gVisor starts only programs that the bot's user can read. That is safe, because it keeps locks and
+watches inside the sandbox."""
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 _EPOCH: Final = "1970-01-01T00:00:00Z"
@@ -55,7 +56,7 @@ class Init:
 
     @property
     def volume(self) -> str:
-        """Name of the program's volume; depends on its content."""
+        """Name of the program's volume, which depends on the volume's content."""
         return f"kaiten-init-{self._digest}"
 
     def file(self, engine_folder: str) -> str:
@@ -131,7 +132,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
 
 _TIMEOUT_SECONDS: Final = 30.0
 _STALE_SECONDS: Final = 5.0
-"""Filling the volume takes a tenth of this time. An older container was abandoned."""
+"""Filling the volume takes a tenth of this time. An older container counts as abandoned."""
 
 _POLL_SECONDS: Final = 0.05
 

@@ -1,7 +1,7 @@
-"""The launch template: from a sandbox's spec to the arguments of the engine's create call.
+"""The launch template: turns a sandbox's spec into the arguments of the engine's create call.
 
-No I/O. Only this module sets a container's controls, and it uses the engine's names for them. Everything else
-keeps the engine's default, such as the AppArmor profile and the read-only paths in /proc and /sys.
+Does no I/O. Only this module sets a container's controls, and it uses the engine's names for them. Everything
+else keeps the engine's default, such as the AppArmor profile and the read-only paths in /proc and /sys.
 """
 
 import json
@@ -24,7 +24,7 @@ BOTS_GROUP: Final = "kaiten"
 """The control group of all installations on this host."""
 
 _GVISOR_PROCESSES: Final = 256
-"""Minimum limit under gVisor. The many threads of gVisor's kernel count towards the bot's limit."""
+"""Minimum process limit under gVisor. The many threads of gVisor's kernel count towards the bot's limit."""
 
 _TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
 _MIB: Final = 1024 * 1024
@@ -59,7 +59,7 @@ MASKED: Final = tuple(
 
 DISK_READ_BYTES_PER_SECOND: Final = 32 * _MIB
 """Limit on disk reads, in bytes per second. With this limit, five seats together stay below the rate of a
-slow disk. Starting a bot from a cold page cache takes two to three seconds longer."""
+slow disk. The limit makes starting a bot from a cold page cache take two to three seconds longer."""
 
 _DISK_READS_PER_SECOND: Final = 1_000
 """Limit on disk reads per second: enough to start a bot from a cold page cache."""
@@ -180,7 +180,7 @@ def _disk_limits(disk: str) -> dict[str, Any]:
 
 
 def _bind(source: str, target: str) -> dict[str, Any]:
-    # Under Mounts, not Binds: for those, the engine would create a missing source.
+    # Under Mounts, not Binds: for Binds, the engine would create a missing source.
     return {"Type": "bind", "Source": source, "Target": target, "ReadOnly": True}
 
 

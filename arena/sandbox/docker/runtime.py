@@ -56,7 +56,7 @@ _log = structlog.get_logger()
 
 
 class DockerRuntime:
-    """One container per bot.
+    """Runs each bot in a container of its own.
 
     Raises RuntimeFailure if the engine is not responding, or can't run bots in containers.
     """
@@ -98,7 +98,7 @@ class DockerRuntime:
             disk=disk_of_engine(client.base_url, info),
         )
         self._cores = int(info["NCPU"])
-        self._own_group = bool(install)  # True if no bot of another engine can be in the control group
+        self._own_group = bool(install)  # True if no bot run by another engine can be in the control group
         self._location = CgroupLocation(
             parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
@@ -122,10 +122,10 @@ class DockerRuntime:
         return replace(report_of(evidence, self.describe, now()), slots=slots)
 
     def unavailable_reason(self) -> str | None:
-        """Return why the engine can't run bots, or None.
+        """Return why the engine can't run bots, or None if no reason is known.
 
-        For some seconds, an engine that is shutting down still answers pings, but does nothing else. If the
-        engine hangs, each call to this method takes some seconds.
+        An engine that is shutting down still answers pings for a few seconds, but does nothing else. If the
+        engine hangs, each call to this method takes a few seconds.
         """
         try:
             with engine_errors("reach the engine"):
@@ -171,7 +171,10 @@ class DockerRuntime:
             raise
 
     def not_cached_reason(self, source: str) -> str:
-        """Return why an image's layers are not all in memory, or "". Raises the same errors as ``launch``."""
+        """Return why an image's layers are not all in memory, or "" if they are.
+
+        Raises the same errors as ``launch``.
+        """
         return self._warm(self._images.find(source))
 
     def _warm(self, image: EngineImage) -> str:
@@ -236,7 +239,7 @@ class DockerRuntime:
         return len(left) + len(forgotten)
 
     def prune_images(self) -> int:
-        """Remove loaded images that are no longer stored."""
+        """Remove the engine's copies of images that are no longer stored."""
         return self._images.prune()
 
     def close(self) -> None:
@@ -253,8 +256,8 @@ def _choose_runtime(info: Mapping[str, Any], name: str | None) -> str:
     if name not in known:
         raise RuntimeFailure(
             f"the engine has no container runtime {name!r}; it has {', '.join(sorted(known))}. "
-            "Register it in the engine's daemon.json (scripts/gvisor does that for runsc), or set "
-            "ARENA_CONTAINER_RUNTIME to another"
+            "Register the missing one in the engine's daemon.json (scripts/gvisor does that for runsc), or "
+            "set ARENA_CONTAINER_RUNTIME to another one"
         )
     return name
 

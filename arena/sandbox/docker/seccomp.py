@@ -166,7 +166,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SVE_GET_VL": 51,
         },
     ),
-    # Not by user (PRIO_USER): if the user has any threads, the kernel walks over all threads of the host. So
+    # Not by user (PRIO_USER): if the user has any threads, the kernel walks over all threads on the host. So
     # the duration discloses which other bots are running.
     "getpriority": (0, {"PRIO_PROCESS": 0, "PRIO_PGRP": 1}),
     # No system-wide barrier: its duration discloses what the other cores are doing.
@@ -345,7 +345,7 @@ def _file_locks() -> list[dict[str, Any]]:
 def _signals() -> list[dict[str, Any]]:
     """Return the rules that allow signals to any process id except -1.
 
-    -1 stands for all processes, so the kernel would walk over all processes of the host.
+    -1 stands for all processes, so the kernel would walk over all processes on the host.
     """
     # Allow any number that has a zero among its lower 32 bits.
     bits = (1 << place for place in range(_PID_BITS))

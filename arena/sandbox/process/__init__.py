@@ -1,1 +1,1 @@
-"""The runtime that plays trusted bots as child processes."""
+"""The runtime that runs trusted bots as child processes."""

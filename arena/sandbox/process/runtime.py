@@ -1,4 +1,4 @@
-"""Runs bots as plain child processes, without any isolation: use it only for your own bots."""
+"""Runs bots as plain child processes, without any isolation: use this runtime only for your own bots."""
 
 import glob
 import os
@@ -100,7 +100,7 @@ class ProcessSandbox:
 
 
 BOT_FILE: Final = "bot.py"
-"""The file to run in a bot's folder."""
+"""The file in a bot's folder that is run."""
 
 _ENTRY: Final = Path(__file__).with_name("entry.py")
 
@@ -118,7 +118,7 @@ class ProcessRuntime:
         self._commands = commands or {}
 
     def common_group(self, limits: Limits, slots: int) -> "_NoGroup":  # noqa: ARG002 - nothing is limited
-        """Return a group without effect."""
+        """Return a group that does nothing."""
         return _NoGroup()
 
     def examine(
@@ -190,7 +190,7 @@ class ProcessRuntime:
             os.close(lifeline)  # the process has its own copy
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
-        """Remove the home folders of processes that died with their launcher. Return their number."""
+        """Remove the home folders of processes that died with their launcher. Return how many."""
         found = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
         homes = [home for home in found if not is_in_use(home.name.split(".")[2])]
         for home in homes:
@@ -206,7 +206,7 @@ class ProcessRuntime:
 
 
 class _NoGroup:
-    """A :class:`arena.sandbox.runtime.BotsGroup` without effect: processes have no control group."""
+    """A :class:`arena.sandbox.runtime.BotsGroup` that does nothing: processes have no control group."""
 
     exists = False
 

@@ -178,7 +178,7 @@ _MEMBERS = (
     _raw("zstd around the archive", b"\x28\xb5\x2f\xfd" + bytes(2000), "compressed with zstd"),
     _raw("an empty file", b"", "the archive is empty"),
     _raw("noise", bytes(range(1, 256)) * 40, "not a tar"),
-    _raw("an exported container", tar(file(b"etc/passwd")), "not `docker export`"),
+    _raw("an exported container", tar(file(b"etc/passwd")), "not of `docker export`"),
 )
 _MANIFESTS = (
     _files("two images", _two_images, "2 images", archive(_DRAFT)),

@@ -72,12 +72,12 @@ def test_nothing_can_be_disclosed_within_a_round() -> None:
     dice = Random(1)  # noqa: S311 - a test's dice
     state, steps = play_rounds(rules, deck, 2, dice)
     begun, _ = play_rounds(rules, deck, 0, dice)
-    with pytest.raises(ValueError, match="round 1 is in progress, turn 1"):
+    with pytest.raises(ValueError, match="round 1, turn 1 is in progress"):
         shown(begun, ())
     with pytest.raises(ValueError, match="16 joint decisions"):
         shown(state, steps[:-1])
     within = state._replace(turns=(*state.turns, state.turns[0]), turn=2)
-    with pytest.raises(ValueError, match="round 3 is in progress, turn 2"):
+    with pytest.raises(ValueError, match="round 3, turn 2 is in progress"):
         shown(within, steps)
 
 

@@ -1,4 +1,4 @@
-"""The probe's attempts on files (write everywhere, fill /tmp, attack the socket), and its output."""
+"""The probe's attacks on files (write everywhere, fill /tmp, attack the socket), and its output."""
 
 import ctypes
 import errno

@@ -1,4 +1,4 @@
-"""The probe's attempts on the kernel: rights, calls and their arguments, process limits, the network."""
+"""The probe's attacks on the kernel: rights, calls and their arguments, process limits, the network."""
 
 import ctypes
 import fcntl
