@@ -83,18 +83,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 10, 10)
 
 
-_FIRST = (
-    "tests/browser/",
-    "tests/cli/test_check.py",
-    "tests/db/test_lease",
-    "tests/demo/",
-    "tests/faults/",
-    "tests/play/launcher/",
-    "tests/sandbox/hostile/",
-    "tests/scheduler/cluster/",
-    "tests/submissions/",
-)
-"""The tests that take longest, or wait most. At the end, no worker must be left alone with one of them."""
+_LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
 
 _PARTS = {"docker": "docker_client", "chromium": "chromium_path", "postgresql": "postgresql_programs"}
 """Markers of required parts, and for each the fixture that skips a test if the part is missing."""
@@ -108,7 +97,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run the longest tests first, and leave those marked ``soak`` to ``make soak``."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_FIRST))
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
     for item in items:
         if isinstance(item, pytest.Function):
             _join_markers_and_fixtures(item)

@@ -71,9 +71,12 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     yield "attempt 2", replace(progress(claim, 1), attempt=2)
     yield "game 2, but the match has 2", progress(claim, 1, game=2, steps=one)
     yield "game -1", progress(claim, 1, game=-1, steps=one)
-    yield "round 1 is in progress", progress(claim, 0, steps=())
-    yield "round 1 is in progress, turn 8", progress(claim, 0, steps=one[:-1])
-    yield "round 3 is in progress", progress(claim, 0, steps=(*two, steps_of(claim.spec, 0, 3)[len(two)]))
+    yield "round 1, turn 1 is in progress", progress(claim, 0, steps=())
+    yield "round 1, turn 8 is in progress", progress(claim, 0, steps=one[:-1])
+    yield (
+        "round 3, turn 2 is in progress",
+        progress(claim, 0, steps=(*two, steps_of(claim.spec, 0, 3)[len(two)])),
+    )
     yield "game 0", progress(claim, 0, steps=steps_of(claim.spec, 1, 1))
     yield "round 1, turn 1", progress(claim, 0, steps=changed(one, 0, 0, cards=(other,) * 2))
     yield (
