@@ -250,7 +250,7 @@ def _sent_within_a_day(
 def wait_for(times: Iterable[datetime], limit: int, now: datetime) -> timedelta | None:
     """Return how long it takes until fewer than ``limit`` of these times are in the last day.
 
-    All of them are now. Returns None if ``limit`` is 0.
+    At ``now``, all of them are. Returns None if ``limit`` is 0.
     """
     return sorted(times)[-limit] + _DAY - now if limit else None
 

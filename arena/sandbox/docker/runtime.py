@@ -56,7 +56,7 @@ _log = structlog.get_logger()
 
 
 class DockerRuntime:
-    """Runs each bot in a container of its own.
+    """Runs each bot in its own container.
 
     Raises RuntimeFailure if the engine is not responding, or can't run bots in containers.
     """

@@ -6,6 +6,8 @@ import platform
 import socket
 import threading
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -50,19 +52,8 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
 
     Returns the time at which bytes of the request went to the bot, and the time at which it was made.
     """
-    served: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
-    server = await asyncio.start_unix_server(
-        lambda reader, writer: served.put_nowait((reader, writer)), folder / "inner.sock"
-    )
     now = RefereeClock(time.monotonic, lambda: 0.0)
-    relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
-    relay.open()
-    with socket.socket(socket.AF_UNIX) as bot:
-        bot.setblocking(False)  # noqa: FBT003 - the function's own signature
-        loop = asyncio.get_running_loop()
-        await loop.sock_connect(bot, str(folder / "bot.sock"))
-        await loop.sock_sendall(bot, PREFACE + frame(SETTINGS))
-        _, writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
+    async with _connected(folder, now) as (relay, bot, writer):
         sent = await _fill(writer, relay)  # the bot hasn't read anything so far
         if reads:
             await _read(bot, sent)
@@ -75,10 +66,30 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
         writer.write(REQUEST)
         await _read(bot, len(REQUEST))
         told = relay.sent_at
+    return told, made
+
+
+@asynccontextmanager
+async def _connected(
+    folder: Path, now: RefereeClock
+) -> AsyncIterator[tuple[Relay, socket.socket, asyncio.StreamWriter]]:
+    """Yield a relay, the socket of a bot that is connected through it, and the server's end."""
+    served: asyncio.Queue[asyncio.StreamWriter] = asyncio.Queue()
+    server = await asyncio.start_unix_server(
+        lambda _, writer: served.put_nowait(writer), folder / "inner.sock"
+    )
+    relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
+    relay.open()
+    with socket.socket(socket.AF_UNIX) as bot:
+        bot.setblocking(False)  # noqa: FBT003 - the function's own signature
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(bot, str(folder / "bot.sock"))
+        await loop.sock_sendall(bot, PREFACE + frame(SETTINGS))
+        writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
+        yield relay, bot, writer
     writer.close()
     relay.close_connections()
     server.close()
-    return told, made
 
 
 async def _fill(writer: asyncio.StreamWriter, relay: Relay) -> int:
@@ -106,19 +117,8 @@ def test_a_bot_that_still_writes_at_the_end_reads_everything() -> None:
 
 
 async def _written_after_the_end(folder: Path) -> None:
-    served: asyncio.Queue[asyncio.StreamWriter] = asyncio.Queue()
-    server = await asyncio.start_unix_server(
-        lambda _, writer: served.put_nowait(writer), folder / "inner.sock"
-    )
-    now = RefereeClock(time.monotonic, lambda: 0.0)
-    relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
-    relay.open()
     loop = asyncio.get_running_loop()
-    with socket.socket(socket.AF_UNIX) as bot:
-        bot.setblocking(False)  # noqa: FBT003 - the function's own signature
-        await loop.sock_connect(bot, str(folder / "bot.sock"))
-        await loop.sock_sendall(bot, PREFACE + frame(SETTINGS))
-        writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
+    async with _connected(folder, RefereeClock(time.monotonic, lambda: 0.0)) as (relay, bot, writer):
         writer.write(REQUEST)
         writer.close()
         await _read(bot, len(REQUEST))
@@ -127,9 +127,8 @@ async def _written_after_the_end(folder: Path) -> None:
             await loop.sock_sendall(bot, frame(PING, bytes(8)))
         closed = asyncio.create_task(relay.wait_closed())
         assert not (await asyncio.wait([closed], timeout=0))[0]
-    await asyncio.wait_for(closed, WAIT_SECONDS)
-    relay.close_connections()
-    server.close()
+        bot.close()
+        await asyncio.wait_for(closed, WAIT_SECONDS)
 
 
 @pytest.mark.skipif(
