@@ -31,8 +31,10 @@ def backup(
     if is_read_back:
         say(f"backup written and verified: {_summary(manifest)}")
     else:
+        place = "stdout" if file == "-" else file
         say(
-            f"backup written: {_summary(manifest)}. It went to stdout, so it was not verified. Check the copy"
+            f"backup written: {_summary(manifest)}. It went to {place}, so it was not verified. "
+            "Check the copy"
         )
 
 

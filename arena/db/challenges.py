@@ -18,6 +18,7 @@ from arena.db.database import Repository, from_row
 from arena.db.errors import QuotaReached
 from arena.db.matches import NewMatch
 from arena.db.schema import OPEN_MATCH, BotRow, BotVersionRow, ChallengeRow, MatchRow, UnratedGameRow
+from arena.platform.speech import counted
 from arena.protocol.states import MatchState
 
 MAX_OPEN: Final = 3
@@ -94,7 +95,8 @@ class Challenges(Repository):
             times = connection.execute(within_a_day).scalars().all()
             if len(times) >= limit:
                 raise QuotaReached(
-                    f"you have requested {len(times)} challenges in the last 24 hours; the limit is {limit}",
+                    f"you have requested {counted(len(times), 'challenge')} in the last 24 hours; "
+                    f"the limit is {limit}",
                     quotas.wait_for(times, limit, new.created),
                 )
             _check_time(connection, new, limit * TIME)

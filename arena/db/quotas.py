@@ -146,10 +146,10 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     )
     times, limit = finished + begun, quota.submissions_a_day
     if (today := len(times)) >= limit:
-        what = "checks" if new.check_only else "submissions"
+        what = counted(today, "check" if new.check_only else "submission")
         unfinished = f", {len(begun)} of them unfinished" if begun else ""
         raise QuotaReached(
-            f"{new.author} has sent {today} {what} in the last 24 hours{unfinished}; the limit is {limit}",
+            f"{new.author} has sent {what} in the last 24 hours{unfinished}; the limit is {limit}",
             wait_for(times, limit, new.received),
         )
     names = _bot_names(connection, new.author, new.account)

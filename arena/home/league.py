@@ -222,7 +222,7 @@ def read_league(
     known, log = read_results(path, requested, Line, "league file")
     if known.tables != requested.tables or not (any_seed or known.seed == requested.seed):
         raise WrongResults(
-            f"{path} contains a league with different --players, variants or --seed: "
+            f"{path} contains a league with different --players or --seed: "
             "use --results to specify another file"
         )
     return known, log

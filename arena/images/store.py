@@ -233,15 +233,15 @@ class ImageStore:
     def _prune(self, policy: PrunePolicy, now: datetime, needed: Collection[str] = ()) -> Pruned:
         images = self.records.stored()
         sizes = {f"sha256:{name}": size for name, size in self._objects.sizes(_BLOBS).items()}
-        before = sum(sizes.values())
+        before = left = sum(sizes.values())
         users = Counter(needed)
         for image in images:
             users.update(image.blobs)
         stray = [digest for digest in sizes.keys() - users.keys() if self._is_old(_blob(digest), now)]
-        self._remove(stray, sizes)
+        left -= self._remove(stray, sizes)
         pruned = []
         for image in sorted(images, key=lambda image: (image.used, image.id)):
-            if sum(sizes.values()) <= policy.quota:
+            if left <= policy.quota:
                 break
             # A time in the future, left by a wrong clock, must not protect an image.
             if image.id in policy.keep or abs(now - image.used) < GRACE:
@@ -249,19 +249,21 @@ class ImageStore:
             # Remove the record first: if this process is killed here, the next prune removes the blobs.
             self.records.remove(image.id)
             users.subtract(image.blobs)
-            self._remove([digest for digest in image.blobs if not users[digest]], sizes)
+            left -= self._remove([digest for digest in image.blobs if not users[digest]], sizes)
             pruned.append(image.id)
         self.records.tidy(lambda name: self._is_old(name, now))
         for name in self._objects.sizes(INCOMING):
             if self._is_old(f"{INCOMING}/{name}", now):
                 self._objects.remove(f"{INCOMING}/{name}")
-        left = sum(sizes.values())
         return Pruned(images=tuple(pruned), freed=before - left, left=left)
 
-    def _remove(self, digests: Iterable[str], sizes: dict[str, int]) -> None:
+    def _remove(self, digests: Iterable[str], sizes: dict[str, int]) -> int:
+        """Remove blobs, also from ``sizes``. Return how many bytes that frees."""
+        freed = 0
         for digest in digests:
             self._objects.remove(_blob(digest))
-            sizes.pop(digest, None)
+            freed += sizes.pop(digest, 0)
+        return freed
 
     def _missing(self, wanted: dict[str, int]) -> dict[str, int]:
         sizes = self._objects.sizes(_BLOBS)

@@ -267,12 +267,12 @@ def test_checks_have_their_own_quota(store: Store) -> None:
     checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
     store.submissions.add(checks[0], quota)
     assert store.submissions.allowance("ben", None, quota, START).sent == 0
-    with pytest.raises(QuotaReached, match="ben has sent 1 checks in the last 24 hours; the limit is 1"):
+    with pytest.raises(QuotaReached, match="ben has sent 1 check in the last 24 hours; the limit is 1"):
         store.submissions.add(checks[1], quota)
     store.submissions.begin(replace(new("c2", bot="eves", author="eve"), check_only=True), quota)
     store.submissions.check(new("u3", bot="eves", author="eve"), quota)
     store.submissions.add(new("u1"), quota)
-    with pytest.raises(QuotaReached, match="1 submissions"):
+    with pytest.raises(QuotaReached, match="1 submission in"):
         store.submissions.add(new("u2"), quota)
 
 

@@ -49,8 +49,6 @@ REPORT_SECONDS: Final = 0.5
 
 def main() -> None:
     """Play one match: read its specification from stdin, and write its record to stdout."""
-    # Ctrl-C at the terminal reaches the whole process group; the launcher decides how a match ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The launcher sends nothing more before it gets Listening, so nothing is lost in the buffer.
     spec = msgspec.json.decode(sys.stdin.buffer.readline(), type=RefereeSpec)
     uvloop.run(_play(spec, sys.stdin.buffer, sys.stdout.buffer))

@@ -96,6 +96,9 @@ def test_a_backup_is_read_back_before_it_is_reported(live: Spot, spots: Spots, t
     piped = live.arena("backup", "-", folder=tmp_path)
     assert piped.returncode == 0
     assert b"It went to stdout, so it was not verified" in piped.stderr
+    dropped = live.arena("backup", "/dev/null", folder=tmp_path)
+    assert dropped.returncode == 0
+    assert b"It went to /dev/null, so it was not verified" in dropped.stderr
     there = spots.make("there")
     (tmp_path / "piped.zip").write_bytes(piped.stdout)
     assert there.arena("restore", "piped.zip", folder=tmp_path).returncode == 0
