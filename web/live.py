@@ -194,7 +194,7 @@ def live_screen(match: WatchedMatch, game: WatchedGame, film: Film, requested: R
 
 
 def _round_in_progress(game: WatchedGame) -> int | None:
-    """Return the number of a game's round in progress, from 1; None if all rounds are over."""
+    """Return the 1-based number of the round that is in progress, or None if all rounds are over."""
     return None if game.rounds == ROUNDS else game.rounds + 1
 
 
@@ -222,7 +222,7 @@ def _redirect_to_replay(match: WatchedMatch, number: int, address_in: Callable[[
 def _not_shown(match: WatchedMatch) -> HTTPException:
     if match.state is MatchState.RUNNING:
         return HTTPException(404, "This turn is not shown yet, or the game has no such turn.")
-    return HTTPException(404, "This match is not being played.")
+    return HTTPException(404, "This match is not in progress.")
 
 
 Number = Annotated[
@@ -235,15 +235,11 @@ class LiveMatch:
     """The public part of a match in progress.
 
     Attributes:
-        match: The match's id.
-        kind: The match's purpose.
-        state: Waiting, in progress or done.
-        games: Maximum number of games.
-        watchable: Numbers, from 1, of the games with a finished round; empty unless the match is in progress.
-        game: Number of the game shown here; null if none is shown.
-        playing: Number of this game's round in progress, from 1; null if all rounds are over.
-        disclosed: The finished rounds of this game.
-        replays: The addresses of the replays, once the match is done.
+        match: The match's id. kind: The match's purpose. state: Waiting, in progress or done. games: Maximum
+        number of games. watchable: Numbers (starting at 1) of the games with at least one finished round;
+        empty unless the match is in progress. game: Number of the game shown here; null if none is shown.
+        playing: Number of this game's round in progress, from 1; null if all rounds are over. disclosed: The
+        finished rounds of this game. replays: The addresses of the replays, once the match is done.
     """
 
     match: str

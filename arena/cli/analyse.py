@@ -31,7 +31,7 @@ def analyse(
     word: Annotated[
         str,
         typer.Argument(
-            help="A game's id, number or URL, or a file of replays.", metavar="GAME", show_default=False
+            help="A game's id, number or URL, or a replay file.", metavar="GAME", show_default=False
         ),
     ],
     *,

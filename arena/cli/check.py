@@ -51,7 +51,7 @@ def check(
     except UploadRefused as error:
         fail(str(error), EXIT_FAILURE)
     except (ArenaError, CannotStart, ImageError, IntakeError, RuntimeFailure, StoreError) as error:
-        fail(f"can't check on this machine: {error}")
+        fail(f"can't check bots on this machine: {error}")
     except KeyboardInterrupt:
         say("stopped")
         raise typer.Exit(EXIT_INTERRUPTED) from None

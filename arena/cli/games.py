@@ -70,7 +70,7 @@ def challenge(  # noqa: PLR0913 - one argument per option
         if no_follow:
             say(f"progress: {_page(site, known)}")
     if known.state is ChallengeState.FAILED:
-        say("the challenge failed: its page says why")
+        say("the challenge failed: see its page for the reason")
         raise typer.Exit(EXIT_FAILURE)
 
 

@@ -35,7 +35,7 @@ class LazyGroup(TyperGroup):
     parts: ClassVar[Mapping[str, str]]
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's signature
-        """Return the names in the order of the help."""
+        """Return the names in the order in which the help lists them."""
         return list(self.parts)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer's signature

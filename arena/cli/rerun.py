@@ -26,7 +26,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Games (ids, numbers, URLs or files of replays), then the bot (a file, a folder or a house "
+            help="Games (ids, numbers, URLs or replay files), then the bot (a file, a folder or a house "
             "bot).",
             metavar="GAME... BOT",
         ),
@@ -63,7 +63,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     names = list(words or ())
     bot = solver(names.pop() if names and command is None else None, command)
     if bool(names) == lost:
-        fail("give games before the bot, or --lost: arena rerun 475 mybot.py")
+        fail("specify either games before the bot or --lost; for example: arena rerun 475 mybot.py")
     seats = list(_lost_seats(count, of) if lost else _specified_seats(names, bot, of))
     found: list[Answered] = []
     stderr, code = "", 0

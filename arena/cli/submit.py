@@ -321,7 +321,7 @@ def cancel(
         if len(found) > 1:
             ids = ", ".join(each.id for each in found)
             raise ClientError(
-                f"{submission} has {len(found)} submissions in progress; give one of these ids: {ids}"
+                f"{submission} has {len(found)} submissions in progress; specify one of these ids: {ids}"
             )
         site.delete(f"/submissions/{part(found[0].id)}")
         if as_json:

@@ -35,7 +35,7 @@ def up() -> None:
 
 
 def coordinator() -> None:
-    """Run an arena until SIGTERM or Ctrl-C, but not its site, which `python -m web` serves."""
+    """Run an arena without its site, which `python -m web` serves, until SIGTERM or Ctrl-C."""
     from arena.app.arena import open_arena
     from arena.app.playing import playing, prepare, refill
 
@@ -54,7 +54,7 @@ def demo(
     *,
     once: Annotated[bool, typer.Option("--once", help="Stop after printing the leaderboard.")] = False,
     sandbox: Annotated[
-        RuntimeName | None, typer.Option(help="Isolation of bots; process isolates nothing.")
+        RuntimeName | None, typer.Option(help="How to isolate bots; process provides no isolation.")
     ] = None,
 ) -> None:
     """Play rated games between the sample bots, print the leaderboard, serve the site and keep playing."""
@@ -93,7 +93,7 @@ def _play_round(arena: "Arena") -> int:
 
 def scheduler(
     listen: Annotated[
-        str, typer.Argument(metavar="HOST:PORT", help="Address to listen on; 0.0.0.0 for all.")
+        str, typer.Argument(metavar="HOST:PORT", help="Address to listen on; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1:8786",
 ) -> None:
     """Connect a cluster's coordinator and its workers until SIGTERM or Ctrl-C."""

@@ -285,7 +285,7 @@ def _address(url: str) -> URL:
     if address is None or "@" in (address.host or ""):
         # Never show an invalid URL: it may contain a password anywhere.
         raise StoreError(
-            f"the database's URL is invalid: {_SUPPORTED_URLS}. In a user name or password, write @ as %40, "
+            f"the database URL is invalid: {_SUPPORTED_URLS}. In a user name or password, write @ as %40, "
             "/ as %2F and : as %3A"
         )
     if address.drivername not in _DRIVERS:
@@ -303,7 +303,7 @@ def _file_of(address: URL) -> Path | None:
         return None
     if address.database in {None, "", ":memory:"}:
         raise StoreError(
-            f"an SQLite database in memory would be lost when the program ends: {_SUPPORTED_URLS}"
+            f"an in-memory SQLite database would be lost when the program exits: {_SUPPORTED_URLS}"
         )
     return Path(address.database or "")
 

@@ -108,7 +108,7 @@ class Leases:
             query = queue.playable(runtime, house_only=house_only, without=without).limit(1)
             return connection.execute(query.with_only_columns(queue.seat_count())).scalar_one_or_none()
 
-    def claim(  # noqa: PLR0913 - everything about a claim
+    def claim(  # noqa: PLR0913 - a claim needs all of these
         self,
         coordinator: str,
         worker: str,

@@ -3,12 +3,12 @@
 Predictions use the ratings before a game, which don't depend on its result, so the comparison is fair. A β is
 good if it gives the actual results a high probability, that is, if the log-loss of the predictions is low.
 
-The latest games answer three questions:
+The latest games are used to answer three questions:
 
 - Do bots win as often as predicted? Of the pairs with a predicted probability near 60%, about 60% should end
   with the favourite ahead.
-- Do predictions distinguish bots? Predicting one half for every pair would be calibrated, too. The better the
-  predictions distinguish bots, the lower the log-loss.
+- Do predictions distinguish between bots? Predicting one half for every pair would be well calibrated, too.
+   The better the predictions distinguish between bots, the lower the log-loss.
 - Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change in
   its mean during later games has the deviation √(σ² - σ'² + n·τ²), where σ' is the deviation after n more
   games and τ the drift per game. In 95% of cases, the change is less than 1.96 times this deviation.
@@ -31,7 +31,7 @@ _MAX_FACTOR: Final = 8.0
 """Maximum factor between the fitted β and the current one."""
 
 MIN_PROBABILITY: Final = 1e-12
-"""Lower bound for a probability, so that a single game can't decide the fit."""
+"""Lower bound for a probability, so that a single game can't dominate the fit."""
 
 _SEARCH_STEPS: Final = 30
 _INVERSE_GOLDEN_RATIO: Final = (math.sqrt(5) - 1) / 2
@@ -55,7 +55,7 @@ class BetaFit:
     players: int
     games: int  # number of games with at least one pair that didn't tie
     beta: float  # current β
-    loss: float  # mean log-loss of a game's pairs with the current β, in nats; a fair coin has 0.693
+    loss: float  # mean log-loss of a game's pairs with the current β, in nats; a coin flip would score 0.693
     fitted: float  # the best β
     fitted_loss: float  # log-loss with the best β
     error: float  # standard error of the difference between the two losses
@@ -133,7 +133,7 @@ class Group:
     Attributes:
         low: Lower limit of the predicted probability that the favourite finishes ahead.
         high: Upper limit, which only the last group includes.
-        pairs: Number of pairs of seats; every two seats of a game are a pair.
+        pairs: Number of pairs of seats; any two seats in a game form a pair.
         predicted: Mean predicted probability.
         observed: Share of pairs in which the favourite finished ahead; ties count half.
         error: Standard error of ``observed - predicted``, clustered by game, because the pairs of a game are
@@ -175,12 +175,9 @@ class Span:
     """Some of the games, consecutive in the order in which they were rated.
 
     Attributes:
-        start: End of its first game, UTC.
-        end: End of its last game.
-        games: Number of games.
-        moves: Number of versions with enough games in this part.
-        held: Share of these versions whose final rating is in the 95% interval of their first rating; None if
-            there are no such versions.
+        start: End of its first game, UTC. end: End of its last game. games: Number of games. moves: Number of
+        versions with enough games in this part. held: Share of these versions whose final rating is within
+        the 95% interval around their first rating; None if there are no such versions.
         log_loss: As in :class:`Predictions`, but over all numbers of players.
     """
 
@@ -228,7 +225,7 @@ class _Pair:
     """Two seats of a game.
 
     ``predicted`` is the probability that the favourite finishes ahead. ``result`` is 1 if it did, 0.5 for a
-    tie, and otherwise 0.
+    tie, and 0 otherwise.
     """
 
     predicted: float

@@ -7,8 +7,9 @@
     playout(world, rng)                  # simple players finish the round
     values(world)                        # value of the final position for each seat
 
-A turn changes the world in place and keeps no history, and cards and moves are integers. So a step takes only
-a fraction of the time of :func:`arena.rules.apply`. Tests check that the two agree in every variant.
+A step changes the world in place without keeping a history, and cards and moves are integers. A step
+therefore takes only a fraction of the time that :func:`arena.rules.apply` takes. Tests check that the two
+agree in every variant.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +46,7 @@ _DUMMY: Final = 8
 
 
 def encode(move: Move) -> int:
-    """Return a move as an integer: first card + 16 * second card + 256 * dummy's card, where no card is 0."""
+    """Return a move as an integer: first card + 16 * second card + 256 * dummy's card, with 0 for no card."""
     first, *second = move.cards
     return first | (second[0] if second else 0) << _SECOND | (move.dummy or 0) << _DUMMY
 
@@ -69,8 +70,9 @@ class World:
         # A list of cards for each player. The hand of the player in control of the dummy includes the drawn
         # card.
         self.hands = hands
-        # A list for each participant. The entry at a kind's number is the number of its cards. The entry at
-        # `FREE_WASABI` is the number of wasabi without a nigiri, and at `NIGIRI` the points of all nigiri.
+        # A list for each participant. The entry at a kind's index is the number of cards of that kind. The
+        # entry at `FREE_WASABI` is the number of wasabi without a nigiri, and at `NIGIRI` the points of all
+        # nigiri.
         self.tables = tables
         # Number of turns left, including the automatic last one.
         self.turns = view.rules.turns - view.turn + 1
@@ -322,7 +324,7 @@ def playout(world: World, rng: Random, noise: float = 0.0) -> None:
 
 
 _SCALES: Final = (14.0, 11.0, 7.0)
-"""By round: the lead in points that is worth about three quarters of a certain win."""
+"""By round: the lead in points that is worth about three quarters as much as a sure win."""
 _PUDDINGS: Final = (0.5, 0.7, 1.0)
 """By round: the weight of the points that puddings would score if their numbers stayed the same."""
 

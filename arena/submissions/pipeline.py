@@ -38,7 +38,7 @@ _SLOW: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
 """Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
-"""How long a submission waits after the arena could not play one of its games."""
+"""How long a submission waits after the arena has failed to play one of its games."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
@@ -90,7 +90,7 @@ class Pipeline:
         gate: Gate,
         ladder: Ladder,
         now: Callable[[], datetime],  # UTC
-        clock: Callable[[], float],  # monotonic seconds: setting back the wall clock must not prolong a wait
+        clock: Callable[[], float],  # monotonic seconds: setting the wall clock back must not prolong a wait
     ) -> None:
         self._store = store
         self._uploads = uploads
@@ -216,7 +216,7 @@ class Pipeline:
             self._enter(submission)
 
     def _wait_so_far(self, match: str) -> float:
-        """Return the seconds since the first call with this match. The next match has waited that long."""
+        """Return how long the next match has been waiting, in seconds since the first call for this match."""
         now = self._clock()
         return now - self._waiting_since.setdefault(match, now)
 
@@ -341,11 +341,11 @@ class OperatorSubmissions:
         return Submitted(bot=bot, version=number, image=image, new=before is None or before.playing != number)
 
     def _author(self, name: str) -> tuple[str, int | None]:
-        """Return the author's name as their account spells it, and the account's id if they have one."""
+        """Return the author's name as spelled in their account, and the account's id if they have one."""
         check_name(name, "author")
         found = self._store.people.account(name)
         if found is not None:
             return found.account.name, found.account.id
         if is_reserved(name):
-            raise WrongName(f"the name {name} is reserved for the arena: choose another author")
+            raise WrongName(f"the name {name} is reserved for the arena: choose another author name")
         return name, None

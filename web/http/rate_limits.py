@@ -29,7 +29,7 @@ def address_of(request: Request) -> str:
 
 
 def network_of_host(host: str) -> str:
-    """Return what limits count as an address's source: for IPv6, its /48, which one person may control."""
+    """Return an address's source for the rate limits: for IPv6, its /48, which one person may control."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -42,7 +42,7 @@ def network_of_host(host: str) -> str:
 
 
 def network_of_visitor(request: Request) -> str:
-    """Return what limits count as the visitor's source: an IPv4 address or an IPv6 network."""
+    """Return the visitor's source for the rate limits: an IPv4 address or an IPv6 network."""
     return network_of_host(address_of(request))
 
 
@@ -194,7 +194,7 @@ class RateLimits:
         return exceeded is None
 
     def _uncount(self, limits: tuple[RateLimit, ...]) -> None:
-        """Uncount an attempt, and forget which limits are exhausted: they may be only because of it."""
+        """Uncount an attempt, and forget which limits are exhausted: the attempt may have exhausted them."""
         self._people.uncount_attempt(limits)
         with self._lock:
             for limit in limits:

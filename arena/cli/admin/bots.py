@@ -48,7 +48,7 @@ def bots(
 
 
 def bench(bot: BotArgument, reason: Reason) -> None:
-    """Bench a bot until its author, a new version or you reactivate it."""
+    """Bench a bot until you or its author reactivates it, or a new version becomes active."""
     with _open_bot_operators() as operators:
         _print(operators.bench(operator_name(), bot, reason))
 
@@ -60,7 +60,7 @@ def unbench(bot: BotArgument) -> None:
 
 
 def retire(bot: BotArgument) -> None:
-    """Take a bot off the ladder until its author, a new version or you reactivate it."""
+    """Take a bot off the ladder until you or its author reactivates it, or a new version becomes active."""
     with _open_bot_operators() as operators:
         _print(operators.retire(operator_name(), bot))
 

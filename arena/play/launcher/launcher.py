@@ -159,7 +159,7 @@ class PersonChannel:
         self._referee = referee
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:
-        """Play a choice, which must be legal and answer the open request."""
+        """Play a choice, which must be legal and answer the pending request."""
         self._referee.send(PersonAnswered(round_number, turn, move))
 
     def leave(self) -> None:
@@ -174,7 +174,7 @@ class Person(Protocol):
         """Called once, when the match begins. ``channel`` takes the person's choices."""
 
     def move_requested(self, view: View) -> None:
-        """Called in the thread that plays the match when the person must decide. Must return quickly."""
+        """Called when the person must decide, in the thread that plays the match. Must return quickly."""
 
 
 class Launcher:

@@ -22,7 +22,7 @@ _SHARE_SLACK: Final = 1.25
 """A quota's periods last 100 ms, and the measurement may begin and end in the middle of one."""
 
 _DEADLINE_SLACK: Final = 3.0
-"""Seconds that a busy engine may take to notice a container's end."""
+"""Seconds that a busy engine may take to notice that a container has exited."""
 
 Verdict = tuple[bool, str]
 """A control's result: True if it passed, and what was observed."""
@@ -36,7 +36,7 @@ def _network(evidence: Evidence) -> Verdict:
     seen = _look_observations(evidence)
     outside = [name for name in seen["interfaces"] if name != "lo"]
     if outside:
-        return False, f"there are interfaces that aren't loopback: {', '.join(outside)}"
+        return False, f"there are non-loopback interfaces: {', '.join(outside)}"
     if seen["route"] == "done":
         return False, "there is a route to the outside"
     return True, f"only loopback; connecting to the outside was refused with {seen['route']}"
@@ -189,7 +189,7 @@ def _cpu(evidence: Evidence) -> Verdict:
         return False, words
     if share.throttled:
         return True, words
-    # On a busy host the container may not even get its share. Then the configured quota decides.
+    # On a busy host the container may not even get its share. In that case, judge by the configured quota.
     quota = _look_observations(evidence)["quota"]
     set_to = trial.cpus if quota is None else quota
     held = 0 < set_to <= limit * _SHARE_SLACK
@@ -238,7 +238,7 @@ def _log_size(evidence: Evidence) -> Verdict:
 
 
 _MAX_LOG_BYTES: Final = 3 * _MIB // 2
-"""The container arguments turn logging off. An engine that keeps a log of about 1 MB anyway does no harm."""
+"""The container arguments turn logging off. An engine that still keeps a log of about 1 MB is harmless."""
 
 
 def _environment(evidence: Evidence) -> Verdict:
@@ -299,7 +299,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
 }
 """The function that judges each control."""
 
-_ANSWERS: Final = "the sandbox's kernel ({}) answers, not the host's"
+_ANSWERS: Final = "the sandbox's kernel ({}) handles these calls, not the host's"
 _OWN_KERNEL: Final = {
     "system-calls": "calls reach the sandbox's kernel ({}), not the host's",
     "shared-futexes": _ANSWERS,

@@ -321,7 +321,10 @@ class ClusterWorkers:
             answer = read_answer(done.result())
         except (CancelledError, KilledWorker):
             # The worker has left, whatever it last reported. If it comes back, it has a new run id.
-            self._settle(ticket, lambda match: self._fail_as_lost(match, "the scheduler lost it", math.inf))
+            self._settle(
+                ticket,
+                lambda match: self._fail_as_lost(match, "the scheduler lost contact with it", math.inf),
+            )
         except Exception as error:  # noqa: BLE001 - raised by dask or by the worker's code
             reason = f"{type(error).__name__}: {error}"
             self._settle(ticket, lambda match: self._fail_as_lost(match, reason, _BACKOFF_SECONDS))
@@ -375,7 +378,7 @@ class ClusterReservation:
         return self._workers.play(self._member, self.seats, spec, progress)
 
     def report(self, verdict: Verdict) -> None:
-        """Record the checked outcome."""
+        """Record the verdict on the match."""
         self._workers.report(self._member, self.seats, verdict)
 
     def release(self) -> None:
