@@ -3,14 +3,8 @@
 import re
 from typing import Final
 
-_TRACEBACK_FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in .*)?$')
-_LIBRARY_FILES: Final = re.compile(
-    r"^<frozen |/(?:site|dist)-packages/|/lib/python3|/arena/(?:sdk|sandbox|wire)/"
-)
-_EXCEPTION: Final = re.compile(r"^(?!Traceback )[A-Za-z_][\w.]*(?:: .*)?$")
-_FAULTHANDLER_HEADER: Final = "Stack (most recent call first):"
-_FATAL_PREFIX: Final = "Fatal Python error: "
-_FAULTHANDLER_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
+from arena.languages.registry import LANGUAGES
+
 _CHOOSE_POSITION: Final = re.compile(r"kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)")
 _MAX_LINE_LENGTH: Final = 300
 _NOTICE_PREFIX: Final = "kaiten: "
@@ -33,34 +27,19 @@ _MISSING_MODULE: Final = re.compile(
 
 
 def where_it_failed(stderr: str) -> str | None:
-    """Return the last exception from the author's code, with the innermost line of that code, or None.
+    """Return the last error in the bot's code, with its place if that is known, or None.
 
-    Frames in Python itself, in packages and in the arena are skipped. If an exception has only such frames,
-    for example because of what ``choose`` returned, the position of ``choose`` is given instead, if it is
-    known.
+    Instead of an unknown place, the position of ``choose`` is given if that is known.
     """
-    frame: tuple[str, str, str] | None = None
-    found: str | None = None
-    place = where_choose_is(stderr)
-    in_library = False
-    lines = stderr.splitlines()
-    for number, line in enumerate(lines):
-        match = _TRACEBACK_FRAME.match(line)
-        if match is not None:
-            if not _LIBRARY_FILES.search(match["file"]):
-                source = lines[number + 1].strip() if number + 1 < len(lines) else ""
-                frame = match["file"].rpartition("/")[2], match["line"], source
-            in_library = in_library or "/arena/sdk/" in match["file"]
-        elif line.startswith("Traceback "):
-            frame, in_library = None, False
-        elif frame is not None and _EXCEPTION.match(line):
-            file, at, source = frame
-            found = f"{line} ({file}, line {at}: {source})"[:_MAX_LINE_LENGTH]
-            frame, in_library = None, False
-        elif in_library and _EXCEPTION.match(line):
-            found = (f"{line}; {place}" if place else line)[:_MAX_LINE_LENGTH]
-            in_library = False
-    return found
+    failure = next((found for language in LANGUAGES if (found := language.find_failure(stderr))), None)
+    if failure is None:
+        return None
+    choose = where_choose_is(stderr)
+    if failure.place is not None:
+        text = f"{failure.error} ({failure.place})"
+    else:
+        text = failure.error if choose is None else f"{failure.error}; {choose}"
+    return text[:_MAX_LINE_LENGTH]
 
 
 def where_choose_is(stderr: str) -> str | None:
@@ -73,25 +52,9 @@ def where_choose_is(stderr: str) -> str | None:
 
 
 def where_it_was(stderr: str) -> str | None:
-    """Return the innermost line of the author's code in the last stack printed for a late decision, or None.
-
-    arena.sdk prints such stacks.
-    """
-    _, found, stack = stderr.rpartition(f"{_FAULTHANDLER_HEADER}\n")
-    for line in stack.splitlines() if found else ():
-        match = _FAULTHANDLER_FRAME.match(line)
-        if match is None:
-            return None
-        if not _LIBRARY_FILES.search(match["file"]):
-            file = match["file"].rpartition("/")[2]
-            return f"{file}, line {match['line']}, in {match['name']}"[:_MAX_LINE_LENGTH]
-    return None
-
-
-def where_python_failed(stderr: str) -> str | None:
-    """Return the innermost line of the author's code in the stack of Python's last fatal error, or None."""
-    _, found, rest = stderr.rpartition(_FATAL_PREFIX)
-    return where_it_was(rest) if found else None
+    """Return the line of the bot's code that was running when its time ran out, or None."""
+    position = next((found for language in LANGUAGES if (found := language.find_position(stderr))), None)
+    return None if position is None else position[:_MAX_LINE_LENGTH]
 
 
 def last_output_line(stderr: str, notice: str) -> str | None:

@@ -13,7 +13,6 @@ from arena.ladder.diagnosis import (
     where_choose_is,
     where_it_failed,
     where_it_was,
-    where_python_failed,
 )
 from arena.play.referee.clock import HOST_DELAY_TEXT
 from arena.protocol.faults import FINAL_FAULTS, Fault
@@ -217,12 +216,9 @@ def _details(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
 
 
 def _exit_position(fault: Fault, stderr: str) -> Iterator[str]:
-    last = where_python_failed(stderr)
     was = where_it_was(stderr) if fault is Fault.ABSENT else None
     where = where_it_failed(stderr)
-    if last is not None:
-        yield f"it failed in {last}"
-    elif was is not None:
+    if was is not None:
         yield f"when its time ran out, it was in {was}"
     elif where is not None:
         yield where

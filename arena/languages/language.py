@@ -1,9 +1,9 @@
 """What the arena knows about a programming language."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 BOT_FOLDER: Final = "/bot"
 """Folder of a bot's file in its image, and its working directory."""
@@ -58,6 +58,17 @@ class BaseRecipe:
     parents: Parents
 
 
+class Failure(NamedTuple):
+    """An error that a bot printed, and its place in the bot's code, or None if that is unknown."""
+
+    error: str
+    place: str | None
+
+
+def no_position(_stderr: str) -> None:
+    """Find no position: for languages that print no stack for late decisions."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """A programming language for bots that consist of a single source file.
@@ -73,6 +84,8 @@ class Language:
     sample: str  # folder of the sample bot that the site's editor starts from
     recipe: BaseRecipe
     starter: Starter
+    find_failure: Callable[[str], Failure | None]  # finds the last error in a bot's stderr
+    find_position: Callable[[str], str | None] = no_position  # finds where a late bot was, in its stderr
 
     @property
     def base_image(self) -> str:

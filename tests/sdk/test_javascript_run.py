@@ -6,6 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from arena.ladder.diagnosis import where_it_failed
 from arena.rules import Rules
 from tests.patience import WAIT_SECONDS
 from tests.sdk.javascript import in_javascript, run_alone
@@ -47,7 +48,10 @@ def alone(javascript_container: str) -> Iterator["Future[CompletedProcess[str]]"
 def test_an_error_of_the_bot_is_shown_to_its_author(
     javascript_container: str, answer: str, words: str
 ) -> None:
-    """The bot prints the stack, without the library's frames, and the position. The exit code is 1."""
+    """The bot prints the stack, without the library's frames, and the position. The exit code is 1.
+
+    The verdict quotes the error.
+    """
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -58,6 +62,8 @@ def test_an_error_of_the_bot_is_shown_to_its_author(
     code, stderr = play_command(in_javascript(javascript_container, source), script)
     assert code == 1
     assert words in stderr
+    found = where_it_failed(stderr)
+    assert found is None if words == "words alone" else words in (found or ""), stderr
     assert "kaiten: the bot failed when it was asked for a move in game 0, round 1, turn 1, seat 0" in stderr
     assert first_state(rules).hands[0][0].label in stderr.split("hand ")[-1]
     assert "node_modules" not in stderr

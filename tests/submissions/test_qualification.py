@@ -233,6 +233,51 @@ WRONG = f"""Traceback (most recent call last):
 TypeError: round 1, turn 1: choose() returned None
 {PLACE}kaiten: the bot failed when it was asked for a move in game 0
 """
+NODE_INSIDE = """depth: 3
+TypeError: view is not a function
+    at Object.call (node:internal/call:1:2)
+    at async choose (file:///bot/bot.js:5:10) {
+  [cause]: Error: unrelated
+      at file:///bot/bot.js:1:1
+}
+kaiten: the bot failed when it was asked for a move in game 0
+"""
+NODE_SYNTAX = """file:///bot/bot.js:3
+cons x = 1;
+     ^
+
+SyntaxError: Unexpected identifier 'x'
+    at compileSourceTextModule (node:internal/modules/esm/utils:346:16)
+    at file:///bot/bot.js:9:9
+
+Node.js v24.1.0
+"""
+NODE_MODULE = """node:internal/modules/esm/resolve:873
+  throw new ERR_MODULE_NOT_FOUND(packageName, fileURLToPath(base), null);
+        ^
+
+Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'nope' imported from /bot/bot.js
+    at packageResolve (node:internal/modules/esm/resolve:873:9) {
+  code: 'ERR_MODULE_NOT_FOUND'
+}
+"""
+NODE_PACKAGE = """/node_modules/far/index.js:1
+throw new RangeError("too far");
+^
+
+RangeError: too far
+    at far (/node_modules/far/index.js:1:7)
+    at choose (file:///bot/bot.js:8:3)
+"""
+NODE_RETURNED = """TypeError: round 1, turn 1: choose() returned 7; it must return a card
+kaiten: the bot failed when it was asked for a move in game 0
+"""
+NODE_MEMORY = """
+FATAL ERROR: Reached heap limit Allocation failed - heap out of memory
+----- Native stack trace -----
+
+ 1: 0xb78db3 node::OOMErrorHandler(char const*, v8::OOMDetails const&) [node]
+"""
 FATAL = """Fatal Python error: Segmentation fault
 
 Stack (most recent call first):
@@ -250,7 +295,7 @@ Extension modules: grpc._cython.cygrpc (total: 1)
         (WRONG + INSIDE, Kind.CRASH, r"division by zero \(bot\.py, line 7"),
         (INSIDE + WRONG, Kind.CRASH, r"choose\(\) returned None; choose\(\) is in bot\.py, line 4$"),
         (WRONG.replace(PLACE, ""), Kind.CRASH, r"code 1; TypeError: .*choose\(\) returned None$"),
-        (INSIDE + FATAL, Kind.CRASH, "it failed in bot.py, line 9, in search$"),
+        (INSIDE + FATAL, Kind.CRASH, r"Segmentation fault \(bot\.py, line 9, in search\)$"),
         (LATE + "Fatal Python error: none_dealloc\n", Kind.CRASH, "exited with code 1$"),
         (MODULE, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2: import torch\)"),
         (
@@ -260,6 +305,24 @@ Extension modules: grpc._cython.cygrpc (total: 1)
         ),
         (SYNTAX, Kind.CRASH, r"SyntaxError: expected ':' \(bot\.py, line 3: def choose\(view\)\)"),
         (NESTED, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2"),
+        (NODE_INSIDE, Kind.CRASH, r"TypeError: view is not a function \(bot\.js, line 5\)$"),
+        (
+            NODE_INSIDE + NODE_SYNTAX,
+            Kind.CRASH,
+            r"Unexpected identifier 'x' \(bot\.js, line 3: cons x = 1;\)$",
+        ),
+        (
+            NODE_SYNTAX + NODE_MODULE,
+            Kind.CRASH,
+            r"MODULE_NOT_FOUND\]: Cannot find package 'nope' imported from /bot/bot\.js$",
+        ),
+        (NODE_PACKAGE, Kind.CRASH, r"RangeError: too far \(bot\.js, line 8\)$"),
+        (
+            NODE_RETURNED,
+            Kind.CRASH,
+            r"TypeError: round 1, turn 1: choose\(\) returned 7; it must return a card$",
+        ),
+        (NODE_MEMORY, Kind.CRASH, "FATAL ERROR: Reached heap limit Allocation failed - heap out of memory$"),
         ("Error: Cannot find module 'enotfound'\n", Kind.CRASH, "it exited with code 1"),
         (
             "socket.gaierror: [Errno -3] Temporary failure in name resolution\n",

@@ -4,6 +4,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
+from arena.languages.javascript.stack import find_failure
 from arena.languages.language import BaseRecipe, Language, Parents, Starter
 
 _HERE: Final = Path(__file__).parent
@@ -27,4 +28,5 @@ JAVASCRIPT: Final = Language(
         parents=Parents(name="javascript", official="debian:bookworm-slim", packages=("libstdc++6",)),
     ),
     starter=Starter(folder=_HERE / "starter", words={"LIBRARY": quote(str(_HERE / "kaiten"))}),
+    find_failure=find_failure,
 )

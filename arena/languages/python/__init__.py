@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.languages.language import BaseRecipe, Language, Parents, Starter
+from arena.languages.python.stack import find_failure, find_position
 
 _HERE: Final = Path(__file__).parent
 
@@ -33,4 +34,6 @@ PYTHON: Final = Language(
         ),
     ),
     starter=Starter(folder=_HERE / "starter"),
+    find_failure=find_failure,
+    find_position=find_position,
 )

@@ -1,0 +1,47 @@
+"""Where a bot in JavaScript failed, as Node and the library print it on stderr. All of it is untrusted."""
+
+import re
+from typing import Final
+
+from arena.languages.language import Failure
+
+_HEADER: Final = re.compile(r"^(?:file://)?(?P<file>/\S+):(?P<line>\d+)$")
+"""The position of an uncaught error, which Node prints before the source line and the error."""
+
+_ERROR: Final = re.compile(r"^[A-Za-z_$][\w$.]*(?:(?: \[\w+\])?: .*|(?<=Error)(?: \[\w+\])?)$")
+_FRAME: Final = re.compile(r"^ +at (?:.*[ (])?(?P<file>[^ ()]+):(?P<line>\d+):\d+\)?(?: \{)?$")
+_FATAL_PREFIX: Final = "FATAL ERROR: "
+_LIBRARY_FILES: Final = re.compile(r"^node:|/node_modules/")
+_NOTICE: Final = "kaiten: the bot failed when "
+
+
+def find_failure(stderr: str) -> Failure | None:
+    """Return the last error and where Node reports it, or else the innermost line of the bot's code.
+
+    Frames in Node itself and in packages are skipped. A failure has no place if no other frames remain.
+    """
+    found: Failure | None = None
+    error: str | None = None
+    header: str | None = None
+    lines = stderr.splitlines()
+    for number, line in enumerate(lines):
+        if match := _HEADER.match(line):
+            source = lines[number + 1].strip() if number + 1 < len(lines) else ""
+            own = not _LIBRARY_FILES.search(match["file"])
+            header, error = f"{_place(match)}: {source}" if own else None, None
+        elif line.startswith(_FATAL_PREFIX):
+            found, error, header = Failure(line, None), None, None
+        elif error is not None and (match := _FRAME.match(line)):
+            own = not _LIBRARY_FILES.search(match["file"])
+            found = Failure(error, header or (_place(match) if own else None))
+            if found.place is not None:
+                error, header = None, None
+        elif error is not None and line.startswith(_NOTICE):
+            found, error, header = Failure(error, None), None, None
+        elif (error is None or header is None) and _ERROR.match(line):
+            error = line
+    return found
+
+
+def _place(match: re.Match[str]) -> str:
+    return f"{match['file'].rpartition('/')[2]}, line {match['line']}"
