@@ -44,7 +44,7 @@ from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
 from web.app import Parts, create_app
 from web.http.api import describe
-from web.http.request_log import SiteMetrics
+from web.http.metrics import SiteMetrics
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

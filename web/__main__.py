@@ -29,7 +29,7 @@ from arena.submissions.receiver import open_receiver
 from web.app import Parts, create_app
 from web.docs.pages import Downloads
 from web.http.connections import ConnectionLimits, Connections, guarded, listen, raise_open_files
-from web.http.request_log import SiteMetrics
+from web.http.metrics import SiteMetrics
 
 _GRACE_SECONDS: Final = 5
 _IDLE_SECONDS: Final = 5

@@ -43,8 +43,9 @@ from web.http.authentication import Callers
 from web.http.caching import PageCache
 from web.http.concurrency import MAX_BODY_BYTES, ConcurrencyLimit
 from web.http.errors import Problem, answer_problem, install_error_handlers
+from web.http.metrics import SiteMetrics
 from web.http.rate_limits import RateLimits
-from web.http.request_log import RequestLog, SiteMetrics
+from web.http.request_log import RequestLog
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
 from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts, counted

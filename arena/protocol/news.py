@@ -1,4 +1,4 @@
-"""Texts of news about bots and the ladder, for feeds and notifications."""
+"""News about bots and the ladder, for feeds and notifications: the topics and the texts."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,14 +13,22 @@ class Topic(StrEnum):
     """Events that authors can subscribe to."""
 
     BENCHED = "benched"
-    """The bot is benched or disqualified."""
     OVERTAKEN = "overtaken"
-    """Another bot has taken the bot's rank."""
     SUBMISSION = "submission"
-    """A submission is accepted or rejected, or a check ends."""
     LADDER = "ladder"
-    """The ladder is paused or resumed."""
 
+    @property
+    def text(self) -> str:
+        """When a notification is sent, as the end of a sentence that begins with "When"."""
+        return _TOPIC_TEXTS[self]
+
+
+_TOPIC_TEXTS: Final = {
+    Topic.BENCHED: "one of your bots is benched or disqualified",
+    Topic.OVERTAKEN: "another bot takes the rank of one of your bots (reported at most once a day per bot)",
+    Topic.SUBMISSION: "a submission is accepted or rejected, or a check ends",
+    Topic.LADDER: "the ladder is paused or resumed",
+}
 
 TEST: Final = "test"
 """Used instead of a topic for a test that the author requested."""

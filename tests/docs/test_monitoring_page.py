@@ -19,7 +19,7 @@ from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.host import HostGauges, MatchRunner
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics, Outcome
 from tests.docs.documents import DOCS, blocks
-from web.http.request_log import SiteMetrics
+from web.http.metrics import SiteMetrics
 
 PAGE = DOCS / "monitoring.md"
 

@@ -15,7 +15,7 @@ from arena.submissions.uploads import Uploads
 from tests.accounts.world import World
 from tests.web.adapters import complete_routes_late, share_adapters
 from web.app import Parts, create_app
-from web.http.request_log import SiteMetrics
+from web.http.metrics import SiteMetrics
 
 share_adapters()
 complete_routes_late()

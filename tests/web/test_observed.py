@@ -15,7 +15,8 @@ from tests.accounts.world import PASSWORD, World
 from tests.web.app import parts_over
 from tests.web.stable import fill_games
 from web.app import create_app
-from web.http.request_log import RequestLog, SiteMetrics
+from web.http.metrics import SiteMetrics
+from web.http.request_log import RequestLog
 
 
 @pytest.fixture

@@ -27,10 +27,10 @@ from web.http.authentication import (
     set_session,
 )
 from web.http.errors import Problem
+from web.http.metrics import LoginFailure, SiteMetrics
 from web.http.parameters import MAX_INTEGER
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
-from web.http.request_log import LoginFailure, SiteMetrics
 from web.http.security import PRIVATE
 
 Text = Annotated[str, Form()]

@@ -31,13 +31,6 @@ _HOME: Final = "/account/notifications"
 _MISSING: Final = "You have no such subscription."
 _ENDED: Final = "This subscription has ended, or nobody confirmed it within a week."
 
-_TOPICS: Final = {
-    Topic.BENCHED: "one of your bots is benched or disqualified",
-    Topic.OVERTAKEN: "another bot takes the rank of one of your bots (reported at most once a day per bot)",
-    Topic.SUBMISSION: "a submission is accepted or rejected, or a check ends",
-    Topic.LADDER: "the ladder is paused or resumed",
-}
-
 _EMPTY: Final = {"address": "", "topics": tuple(Topic)}
 """A form for a new subscription."""
 
@@ -250,7 +243,7 @@ class _OwnPages:
             status=422 if error else 200,
             subscriptions=self._subscriptions.of(account),
             sends_mail=self._subscriptions.sends_mail,
-            topics=_TOPICS,
+            topics=tuple(Topic),
             longest=_MAX_LENGTH,
             done=done,
             wrong=wrong,
@@ -280,7 +273,7 @@ def mail_pages(subscriptions: Subscriptions, now: Callable[[], datetime]) -> API
         found = subscriptions.by_secret(secret)
         if found is None:
             raise HTTPException(404, _ENDED)
-        return page(request, "mail.html", subscription=found, topics=_TOPICS, done="")
+        return page(request, "mail.html", subscription=found, done="")
 
     @router.post("/{secret}")
     def act(
@@ -305,6 +298,6 @@ def mail_pages(subscriptions: Subscriptions, now: Callable[[], datetime]) -> API
         if not found and done == "confirmed":
             raise HTTPException(404, _ENDED)
         left = subscriptions.by_secret(secret)
-        return page(request, "mail.html", subscription=left, topics=_TOPICS, done=done)
+        return page(request, "mail.html", subscription=left, done=done)
 
     return router

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.submissions.receiver import Incoming, Upload
 from web.http.errors import Problem
-from web.http.request_log import SiteMetrics
+from web.http.metrics import SiteMetrics
 
 _PIECE: Final = 1024 * 1024
 
