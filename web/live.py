@@ -235,11 +235,16 @@ class LiveMatch:
     """The public part of a match in progress.
 
     Attributes:
-        match: The match's id. kind: The match's purpose. state: Waiting, in progress or done. games: Maximum
-        number of games. watchable: Numbers (starting at 1) of the games with at least one finished round;
-        empty unless the match is in progress. game: Number of the game shown here; null if none is shown.
-        playing: Number of this game's round in progress, from 1; null if all rounds are over. disclosed: The
-        finished rounds of this game. replays: The addresses of the replays, once the match is done.
+        match: The match's id.
+        kind: The match's purpose.
+        state: Waiting, in progress or done.
+        games: Maximum number of games.
+        watchable: Numbers (starting at 1) of the games with at least one finished round; empty unless the
+            match is in progress.
+        game: Number of the game shown here; null if none is shown.
+        playing: The 1-based number of this game's round in progress; null if all rounds are over.
+        disclosed: The finished rounds of this game.
+        replays: The addresses of the replays, once the match is done.
     """
 
     match: str

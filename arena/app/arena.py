@@ -1,7 +1,7 @@
-"""A running arena, and the coordinator lock: only one coordinator with containers may use a database.
+"""A running arena, and the coordinator lock, which lets only one coordinator use a database.
 
-Uploads are on that coordinator's disk, where another coordinator would not find them. Without a cluster,
-images are there too. Other hosts join as workers.
+Coordinators whose bots run as plain processes need no lock. Uploads are on the coordinator's disk, where
+another coordinator would not find them. Without a cluster, images are there too. Other hosts join as workers.
 """
 
 import socket
@@ -194,7 +194,7 @@ class Arena:
                 yield coordinator
 
     def _has_room(self) -> bool:
-        """Return True if a slot is free. Always True in a cluster, whose coordinator plays no matches."""
+        """Return True if a slot is free, or in a cluster, whose coordinator plays no matches."""
         return self.slots is None or self.slots.busy < self.slots.usable
 
     def enter_house_bots(self, sources: Iterable[tuple[str, str]], say: Callable[[str], None]) -> None:
@@ -230,7 +230,7 @@ class Arena:
             yield workers
 
     def _people(self, launcher: Launcher, first_slot: int) -> AbstractContextManager[None]:
-        """Run people's games on this host, in slots from ``first_slot`` on."""
+        """Run people's games on this host, in slots numbered from ``first_slot``."""
         if not self._settings.person_games:
             return nullcontext()
         return person_tables(

@@ -107,7 +107,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
 def workers_of_cluster(
     settings: Settings, scheduler: Address, store: Store, gate: Gate
 ) -> Iterator["ClusterWorkers"]:
-    """Connect a coordinator to the workers of its cluster; see :func:`refusal`.
+    """Connect a coordinator to the workers of its cluster that :func:`refusal` doesn't reject.
 
     Raises CannotStart if the keys are missing or can't be read.
     """
@@ -130,11 +130,12 @@ def workers_of_cluster(
 
 
 def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: Gate) -> str | None:
-    """Record the report of a worker's host. Return why the worker is rejected, or None if it is admitted.
+    """Return why a worker is rejected, or None if it is admitted. Record a compatible worker's host report.
 
-    A worker must have the coordinator's version and runtime, and all controls that untrusted bots need. A
-    worker that lacks controls refuses to start, but the coordinator doesn't rely on that. Because every
-    admitted worker has these controls, the first one can open the gate for all.
+    A worker must have the coordinator's version and runtime and, unless bots run as plain processes, all
+    controls that untrusted bots need. A worker that lacks controls refuses to start, but the coordinator
+    doesn't rely on that. Because every admitted worker has these controls, the first one can open the gate
+    for all.
     """
     card = member.card
     if card.version != __version__:

@@ -46,7 +46,7 @@ def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
                 f"another arena is running in {folder.absolute()}: stop it first, "
                 "or set ARENA_DATA_DIR to another folder"
             ) from None
-        except OSError as error:  # for example, if the file system has no locks
+        except OSError as error:  # for example, if the file system doesn't support locks
             raise _unusable(folder, error) from error
         if not restoring:
             check_restored(folder)

@@ -86,7 +86,7 @@ def limits_of_this_host() -> Limits:
 def limits_of_bots(settings: Settings) -> Limits:
     """Return a bot's limits in an arena: this host's limits or, in a cluster, the defaults.
 
-    In a cluster, the coordinator lowers them for each match, to a slot's share on the worker that plays it.
+    In a cluster, the coordinator lowers each match's CPU limit to a slot's share on the match's worker.
     """
     return limits_of_this_host() if settings.executor is None else Limits()
 
@@ -156,7 +156,7 @@ def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) ->
             ensure_base_image(client, PYTHON, say)
             image = build_canary_image(client)
         run_dir = sockets_folder(settings)
-        say("testing the sandbox controls, which takes up to 15 s")
+        say("testing the sandbox controls (this takes up to 15 s)")
         return CanaryParts(image, run_dir)
 
     report = runtime.examine(canary, limits_of_this_host(), bots_of_host(settings), utc_now)

@@ -38,7 +38,7 @@ _log = structlog.get_logger()
 def health_server(
     settings: Settings, alive: Mapping[str, Check], ready: Mapping[str, Check], registry: CollectorRegistry
 ) -> Iterator[None]:
-    """Serve health and metrics if ``ARENA_OPS_ADDRESS`` is set.
+    """Serve health checks and metrics if ``ARENA_OPS_ADDRESS`` is set.
 
     ``alive`` and ``ready`` are the checks for ``/healthz`` and ``/readyz``, by name. Raises CannotStart if
     the address can't be used.
@@ -88,7 +88,7 @@ class Monitoring:
 
     @contextmanager
     def listening(self, runtime: Runtime, gate: Gate) -> Iterator[None]:
-        """Serve health and metrics if ``ARENA_OPS_ADDRESS`` is set.
+        """Serve health checks and metrics if ``ARENA_OPS_ADDRESS`` is set.
 
         Raises CannotStart if the address can't be used.
         """

@@ -49,7 +49,7 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
 
 
 def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]) -> str:
-    say(f"building the image of {folder.name}, on {PYTHON.base_image}")
+    say(f"building the image of {folder.name} from {PYTHON.base_image}")
     return build_bot_image(client, folder)
 
 
@@ -58,7 +58,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def playing(arena: Arena, *watchers: Watcher) -> Iterator[Coordinator]:
-    """Open a coordinator. Ctrl-C and SIGHUP stop it. The first SIGTERM drains it, the second stops it."""
+    """Open a coordinator. Ctrl-C and SIGHUP stop it. The first SIGTERM drains it; the second stops it."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM and not coordinator.draining:
@@ -229,7 +229,7 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
 def _watch_site(
     process: subprocess.Popen[bytes], coordinator: Coordinator, site_ended: threading.Event
 ) -> None:
-    """Drain the arena if its site stops unexpectedly, so that a supervisor restarts both."""
+    """Drain the coordinator if the site stops unexpectedly, so that a supervisor restarts both."""
     process.wait()
     if not (coordinator.draining or coordinator.stopped):
         site_ended.set()

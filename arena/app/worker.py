@@ -74,12 +74,14 @@ def work(settings: Settings, port: int, say: Say) -> None:
 
 
 def _scheduler_of(settings: Settings) -> Address:
-    """Return the scheduler's address. Raises CannotStart if the settings are not a worker's."""
+    """Return the scheduler's address. Raises CannotStart if the settings are unsuitable for a worker."""
     if settings.executor is None:
-        raise CannotStart("set ARENA_EXECUTOR to the cluster's scheduler, such as dask://192.0.2.1:8786")
+        raise CannotStart(
+            "set ARENA_EXECUTOR to the address of the cluster's scheduler, such as dask://192.0.2.1:8786"
+        )
     if settings.database_url is not None:
         raise CannotStart(
-            "a worker needs no database, and its host should not have a database's password: unset "
+            "a worker needs no database, and its host should not have a database password: unset "
             "ARENA_DATABASE_URL, which is only for the coordinator and the site"
         )
     need_shared_images(settings)
@@ -89,7 +91,7 @@ def _scheduler_of(settings: Settings) -> Address:
 def _health_server(
     settings: Settings, runtime: Runtime, runner: "MatchRunner", health: "SchedulerHealth"
 ) -> AbstractContextManager[None]:
-    """Return a context manager that serves health and metrics."""
+    """Return a context manager that serves health checks and metrics."""
     from arena.scheduler.cluster.host import HostGauges  # noqa: PLC0415 - see need_cluster
 
     registry = new_registry()
@@ -118,7 +120,7 @@ def _check_host(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
 
 
 def _worker_options(settings: Settings, scheduler: Address, port: int, report: HostReport) -> "WorkerOptions":
-    """Return this worker's addresses and card.
+    """Return this worker's options: its card, and how to reach the scheduler.
 
     Raises CannotStart if the keys are missing or can't be read.
     """

@@ -34,7 +34,7 @@ def backup(
         place = "stdout" if file == "-" else file
         say(
             f"backup written: {_summary(manifest)}. It went to {place}, so it was not verified. "
-            "Check the copy"
+            "Verify the backup yourself"
         )
 
 
@@ -68,7 +68,7 @@ def _exit_on_backup_error(file: str) -> Iterator[None]:
 
 
 def _summary(manifest: "BackupManifest") -> str:
-    """Summarise a backup's content."""
+    """Summarise a backup's contents."""
     from arena.ops.backup.archive import IMAGES, UPLOADS
 
     counts = (

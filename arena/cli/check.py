@@ -58,7 +58,7 @@ def check(
     if as_json:
         print_json(document)
     else:
-        print_verdict(document, "it qualifies")
+        print_verdict(document, "the bot qualifies")
         if image_bytes:
             limit_mib = DEFAULT_LIMITS.image_bytes // _MIB
             typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {limit_mib} MiB)")

@@ -117,7 +117,7 @@ def compare(  # noqa: PLR0913 - one argument per option
 
 
 class _Session:
-    """A run of the command."""
+    """A comparison in progress, and its output."""
 
     def __init__(
         self, comparison: Comparison, bots: tuple[HomeBot, ...], file: ResultsFile | None, report: Report
@@ -142,7 +142,7 @@ class _Session:
             say(f"continuing; deals so far: {len(results)}")
 
     def run(self, max_deals: int) -> None:
-        """Play until the test has a verdict or there are ``max_deals`` deals, earlier ones included."""
+        """Play until there is a verdict or ``max_deals`` deals, including earlier ones, have been played."""
         first = self._progress.deals
         if first >= max_deals or (first % EVALUATION_INTERVAL == 0 and self._is_decided()):
             return

@@ -63,9 +63,9 @@ def at_version(bot: str, version: int | None) -> str:
 
 
 def read_secret(what: str, *, confirm: bool = False) -> str:
-    """Read a secret from a terminal, twice with ``confirm``. If stdin isn't a terminal, read its first line.
+    """Read a secret from a terminal, or from the first line of stdin if it isn't a terminal.
 
-    On Ctrl-C, or if the line is not UTF-8, exit.
+    With ``confirm``, a terminal asks for the secret twice. Exits on Ctrl-C, or if the line is not UTF-8.
     """
     if sys.stdin.isatty():
         try:
@@ -126,7 +126,7 @@ _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 @contextmanager
 def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
-    """Open a file, or stdout for ``-``, for writing.
+    """Open a file for writing; ``-`` means stdout.
 
     A file is written under a temporary name and renamed at the end, once it is on disk. While it is open,
     it can be read back. An error or interruption leaves no file behind. Stdout and devices receive the data

@@ -1,4 +1,4 @@
-"""``arena challenge``, ``arena games`` and ``arena logs``: the user's games on a site."""
+"""``arena challenge``, ``arena games`` and ``arena logs``: games on a site, and their logs."""
 
 from collections.abc import Iterator
 from itertools import islice

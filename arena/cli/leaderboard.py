@@ -30,7 +30,7 @@ def print_board(rows: Sequence[Row], title: str) -> None:
     for row in rows:
         cells = (str(row.rank), f"{row.bot}@{row.version}", row.author, *figures(row))
         table.add_row(*(Text(visible(cell)) for cell in cells))  # names may look like markup
-    # Fit every column, whatever the width of the terminal or file, even with the longest names.
+    # Make every column fit, even with the longest names, whatever the width of the terminal.
     console = Console()
     console.width = max(console.width, 200)
     console.print(table)

@@ -118,7 +118,7 @@ def _add(
             for result in track(_report_mistakes(played, report), games, "league"):
                 file.write(state.played(result))
     except KeyboardInterrupt:
-        say("stopped; run the same command again to resume")
+        say("stopped; run the same command again to add more games")
         return EXIT_INTERRUPTED
     except OSError as error:
         fail(f"can't continue: {error}")

@@ -43,7 +43,7 @@ def exit_on_client_error() -> Iterator[None]:
 
 
 def _check_environment() -> None:
-    """Reject misspelled variables: with a misspelled ARENA_SITE, a bot would be sent to the last site."""
+    """Reject misspelled variables: with a misspelled ARENA_SITE, a bot could be sent to the wrong site."""
     if all(name in OTHER_VARIABLES for name in os.environ if name.startswith("ARENA_")):
         return
     from arena.platform.settings import WrongSettings, check_names
@@ -107,7 +107,7 @@ def logout() -> None:
         sites.forget(known.site)
         left = sites.all()
     say(f"logged out of {known.site}")
-    if left:
+    if left and not os.environ.get(SITE_VARIABLE):
         say(f"still logged in to {', '.join(each.site for each in left)}; commands now use {left[-1].site}")
 
 

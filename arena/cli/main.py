@@ -29,7 +29,8 @@ STYLE: Final[dict[str, Any]] = {
 class LazyGroup(TyperGroup):
     """A group of commands, each imported when it is needed.
 
-    Subclasses set ``parts``: each command's function or `Typer`, as ``module:attribute``.
+    Subclasses set ``parts``, which maps each command's name to its function or `Typer`, as
+    ``module:attribute``.
     """
 
     parts: ClassVar[Mapping[str, str]]
@@ -163,7 +164,7 @@ class _Terminated(BaseException):
 
 
 def main() -> None:
-    """Run the command line. SIGTERM stops it as Ctrl-C does, so that it cleans up."""
+    """Run the command line. Like Ctrl-C, SIGTERM raises an exception, so that the command cleans up."""
     signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Escape characters that the locale's encoding lacks, as Python does on stderr.
@@ -178,7 +179,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what stdout still has in its buffer
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard what is still in stdout's buffer
         sys.exit(f"arena: {error}: free some space, and run the command again")
 
 

@@ -46,7 +46,7 @@ def operating() -> Iterator["OperatorActions"]:
 
 
 def operator_name() -> str:
-    """Return the operator's name for the audit log: ``terminal:`` and the user who runs this process."""
+    """Return the operator's name for the audit log: ``terminal:`` and the name of the process's user."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

@@ -82,7 +82,7 @@ def play(  # noqa: PLR0913 - one argument per option
     dummy: Dummy = False,
     as_json: Json = False,
 ) -> None:
-    """Play games between bots on this machine, and print a table.
+    """Play games between bots on this machine, and print a table of the results.
 
     Every deal is played once in each rotation of the seats, with the ladder's clock. Nothing is isolated: run
     only bots that you trust.
@@ -193,7 +193,7 @@ class Report:
                 say(f"{self._names[bot]} was taken over after a timeout: stopping")
 
     def report_mistake(self, mistake: Mistake) -> None:
-        """Report a mistake if it is the first of its kind."""
+        """Count a mistake, and report it if it is the first of its kind."""
         self.faults += 1
         kind = (mistake.bot, mistake.fault, mistake.where)
         self._kinds[kind] = self._kinds.get(kind, 0) + 1

@@ -212,7 +212,7 @@ def _table(
             fail("only Python bots can take the other seats")
         if seat >= rules.players:
             fail(f"this table has no seat {seat}: choose --seat 0 to {rules.players - 1}")
-        with redirect_stdout(sys.stderr):  # as in games
+        with redirect_stdout(sys.stderr):  # the bots' output must not mix with the transcript
             loaded = tuple([load_bot(file) for file in files])
     except (BotBroken, InvalidRules, UnusableBot) as error:
         fail(str(error))

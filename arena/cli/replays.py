@@ -138,7 +138,7 @@ def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, lis
     return rules, table
 
 
-app = typer.Typer(help="Work with public replays.", no_args_is_help=True)
+app = typer.Typer(help="Verify and download public replays.", no_args_is_help=True)
 
 
 @app.command(cls=PlainCommand)
@@ -184,7 +184,7 @@ def get(
 
 
 def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield each document with its line number, from 1.
+    """Yield each document with its line number, starting at 1.
 
     If the first line is not a JSON document, the whole file is read as one document.
     """

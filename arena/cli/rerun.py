@@ -40,8 +40,8 @@ def rerun(  # noqa: PLR0913 - one argument per option
     of: Annotated[
         str | None,
         typer.Option(
-            help="Bot whose decisions to rerun, such as mybot or mybot@2. Default: your bots or, in a file "
-            "of replays, the bot with the same name as the given bot.",
+            help="Bot whose decisions to rerun, such as mybot or mybot@2. Default: your bots or, in a replay "
+            "file, the bot with the same name as the given bot.",
             metavar="NAME",
         ),
     ] = None,

@@ -36,7 +36,7 @@ def rollback(
     bot: Name,
     version: Annotated[int, typer.Argument(min=1, help="Version to activate.")],
 ) -> None:
-    """Activate another version of your bot, older or newer."""
+    """Activate an older or newer version of your bot."""
     _change(bot, {"version": version})
 
 

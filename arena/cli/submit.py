@@ -284,7 +284,7 @@ def _print_next_step(site: "SiteClient", submission: Submission, target: str) ->
     if submission.ended is None:
         say(f"progress: `arena status {visible(submission.bot)}`")
     elif submission.cause is None:
-        say(f"its first rated game comes next: see {site.address}/bots/{part(submission.bot)}")
+        say(f"the bot's first rated game comes next: see {site.address}/bots/{part(submission.bot)}")
     else:
         if submission.cause.kind.shows_at_home:
             say(f"to reproduce: arena check {shlex.quote(target)}")

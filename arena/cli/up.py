@@ -96,7 +96,7 @@ def scheduler(
         str, typer.Argument(metavar="HOST:PORT", help="Address to listen on; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1:8786",
 ) -> None:
-    """Connect a cluster's coordinator and its workers until SIGTERM or Ctrl-C."""
+    """Run a cluster's scheduler, which connects its coordinator and workers, until SIGTERM or Ctrl-C."""
     from arena.app.cluster import schedule
     from arena.platform.settings import Address
 
@@ -117,7 +117,7 @@ def worker(
         int, typer.Option(min=0, max=65535, help="Port for the scheduler's connections; 0 for any free port.")
     ] = 0,
 ) -> None:
-    """Play matches on this host for the cluster in ARENA_EXECUTOR.
+    """Play matches on this host for the cluster whose scheduler is in ARENA_EXECUTOR.
 
     On SIGTERM the worker finishes its matches and exits. A second SIGTERM abandons them.
     """

@@ -315,7 +315,7 @@ def _moments(value: object) -> Iterator[datetime]:
 
 
 def _may_retry(response: requests.Response) -> bool:
-    """Return True if a retry may soon succeed, and not only tomorrow, when a quota is renewed."""
+    """Return True if a retry may succeed soon, rather than only once a daily quota is renewed."""
     after = response.headers.get("Retry-After", "")
     return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _MAX_RETRY_AFTER
 

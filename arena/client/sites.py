@@ -31,7 +31,7 @@ class CannotSend(ClientError):
 
 
 class SiteError(ClientError):
-    """A site is unreachable, is not an arena, or sent wrong data."""
+    """A site is unreachable, is not an arena, or sent invalid data."""
 
 
 class SiteProblem(SiteError):
@@ -90,7 +90,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoginFile:
-    """Content of the file: logins, oldest first."""
+    """The file's contents: logins, oldest first."""
 
     sites: tuple[Login, ...] = ()
 
@@ -134,7 +134,7 @@ class Sites:
         try:
             try:
                 fcntl.flock(folder, fcntl.LOCK_EX)
-            except OSError as error:  # such as on a network file system without locks
+            except OSError as error:  # for example, on a network file system without locking
                 raise WrongLogin(f"{self._file.parent} can't be locked ({error.strerror})") from error
             yield
         finally:
@@ -168,7 +168,10 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
     named, token = environ.get(SITE_VARIABLE), environ.get(TOKEN_VARIABLE)
     if token:
         if not named:
-            raise WrongLogin(f"{TOKEN_VARIABLE} is set, but {SITE_VARIABLE} is not: set both or neither")
+            raise WrongLogin(
+                f"{TOKEN_VARIABLE} is set, but {SITE_VARIABLE} is not: set {SITE_VARIABLE}, or unset "
+                f"{TOKEN_VARIABLE}"
+            )
         return Login(site=check_address(named), token=check_token(token))
     known = sites.all()
     if named:

@@ -4,6 +4,6 @@
     store.bots.add_version(NewVersion(bot="greedy", ...))
     store.ratings.standings()
 
-Repositories return frozen data. Each call is one transaction. Functions that take a connection run in their
-caller's transaction. Ids and times come from the caller.
+Repositories return frozen data. Each call is normally one transaction. Functions that take a connection run
+in their caller's transaction. Times and text ids come from the caller; the database assigns integer ids.
 """

@@ -21,7 +21,7 @@ from arena.protocol.states import MatchKind, MatchState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemarkableGame:
-    """A remarkable game."""
+    """A game with a very high score, or an upset."""
 
     kind: HighlightKind
     seat: int  # the remarkable seat

@@ -24,7 +24,7 @@ from arena.protocol.analysis import COSTLY, AnalysedDecision, Analysis
 from arena.protocol.decoding import prepared
 
 _LATEST_GAMES: Final = 500
-"""Number of the latest games to consider; older games are analysed only if they are remarkable."""
+"""Number of recent games to consider; older games are analysed only if they are remarkable."""
 
 
 _MAX_COSTLY_DECISIONS: Final = 200

@@ -1,7 +1,7 @@
 """The audit log of operators' and users' actions.
 
-Operators' entries are permanent. Users' entries ("visits") expire. They have an address,
-which may be empty.
+Operators' entries are permanent. Users' entries ("visits") expire; they have an address, which may be
+empty.
 """
 
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ class NewAuditEntry:
     """An action by an operator, a user or a visitor."""
 
     at: datetime  # UTC
-    who: str  # an account's name, or `terminal:` and a system user; empty if unknown
+    who: str  # an account's name, or `terminal:` and a system user's name; empty if unknown
     what: str  # such as `create-user`
     subject: str = ""  # `account:` or `bot:` and a name, `match:` and an id, or empty
     detail: str = ""  # additional facts, without account names
@@ -61,7 +61,7 @@ def last(connection: Connection, limit: int, account: str | None) -> tuple[Audit
 
 
 def rename(connection: Connection, name: str, pseudonym: str) -> None:
-    """Replace an account's name with a pseudonym, and delete its addresses."""
+    """Replace an account's name with a pseudonym, and delete the addresses in its entries."""
     condition = or_(Row.who == name, Row.subject == f"account:{name}")
     connection.execute(update(Row).where(condition, Row.address.is_not(None)).values(address=""))
     connection.execute(update(Row).where(Row.who == name).values(who=pseudonym))
@@ -71,7 +71,7 @@ def rename(connection: Connection, name: str, pseudonym: str) -> None:
 
 
 def remove_visits(connection: Connection, before: datetime | None) -> int:
-    """Remove users' entries older than a time, if given, and the oldest above the limit. Return how many."""
+    """Remove users' entries before a time, if given, and the oldest over the limit; return their number."""
     visits = Row.address.is_not(None)
     first = (
         select(Row.number).where(visits).order_by(Row.number.desc()).offset(MAX_VISITS).limit(1)

@@ -46,7 +46,8 @@ class BotStates(Repository):
         """Activate a version and reactivate the bot; return False if both are already active.
 
         Waiting and running matches keep the versions they were drawn with. If nothing changes, nothing is
-        written to the audit log. Raises NoSuchVersion or VersionGone.
+        written to the audit log. Raises NoSuchVersion, VersionGone, or WrongState if the bot's account was
+        deleted.
         """
         with self._transactions.write() as connection:
             changed = _activate_version(connection, _lock(connection, name), number, at)
@@ -127,8 +128,8 @@ class BotStates(Repository):
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Lift a disqualification, so that the bot's games count again.
 
-        This takes as long as :meth:`disqualify`. The bot returns to the ladder, but is benched if its image
-        was removed, or retired if its author's account was deleted. Raises WrongState.
+        This takes as long as :meth:`disqualify`. The bot becomes active, unless its image was removed (then
+        it is benched) or its author's account was deleted (then it is retired). Raises WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:

@@ -76,7 +76,7 @@ class KnownVersion:
     source: str  # image id, or the bot's folder
     size: int | None  # bytes of the submitted file; None if there was none
     sha256: str | None  # of that file, hexadecimal; None as above
-    available: bool  # whether its image still exists
+    available: bool  # whether its image or folder still exists
     results: dict[int, Entry]  # by list, as in `arena.ladder.rating_events.LISTS`
 
 
@@ -92,7 +92,7 @@ class HouseVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVersion:
-    """A version of a bot to add. Names have at most 64 characters."""
+    """A version to add to a bot. Names have at most 64 characters."""
 
     bot: str
     author: str
@@ -355,8 +355,8 @@ def add_version(connection: Connection, new: NewVersion) -> int:
 def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
     """Activate a version, and reactivate the bot.
 
-    Earlier failures are forgiven only if the bot was benched: otherwise, authors could avoid benching by
-    switching versions often.
+    Earlier failures are forgiven only if the bot was benched. If every switch forgave them, authors could
+    avoid benching by switching versions often.
     """
     forgiven = case(
         (BotRow.state == BotState.BENCHED, bindparam(None, at, BotRow.forgiven.type)), else_=BotRow.forgiven

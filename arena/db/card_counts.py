@@ -103,7 +103,7 @@ def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | No
 
 
 def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
-    """Under the lock, count the games added since ``folded``, and replace the stored rows that differ."""
+    """Lock the ladder, count the games added since ``folded``, and replace the stored rows that differ."""
     ladder.lock(connection)
     tally = fold(connection, ladder.disqualified(connection), folded).tally
     differing = 0

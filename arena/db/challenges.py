@@ -2,7 +2,7 @@
 
 All matches of a challenge have the same deals. From one match to the next, every bot moves on by one seat.
 The matches run one by one and are published together at the end. Until then, the challenge's owner can watch
-finished rounds on the live page. This gives no advantage: versions are fixed, and a running bot receives only
+finished rounds on the live page. This gives no advantage: versions are fixed, and a running bot sees only
 its own game.
 """
 
@@ -60,7 +60,7 @@ class ChallengeGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownChallenge:
-    """A challenge."""
+    """A challenge and its progress."""
 
     number: int  # its position among all challenges
     id: str
@@ -100,7 +100,7 @@ class Challenges(Repository):
                     quotas.wait_for(times, limit, new.created),
                 )
             _check_time(connection, new, limit * TIME)
-            # Rated games wait until earlier challenges are over, so only a few may be open.
+            # Challenges delay the rated games queued after them, so only a few may be open.
             if (open_ones := _open_count(connection, new.account)) >= MAX_OPEN:
                 raise QuotaReached(
                     f"{open_ones} of your challenges are still open, and the limit is {MAX_OPEN}: "

@@ -1,4 +1,4 @@
-"""A database's coordinator lock: only one coordinator with containers may hold it at a time.
+"""A database's coordinator lock: only one coordinator that runs bots in containers may hold it.
 
 It is released when its holder exits. On PostgreSQL, it is a session's advisory lock; on SQLite, it is a lock
 on a file next to the database. PostgreSQL notices the loss of a session's host within 20 s.
@@ -27,7 +27,7 @@ class CoordinatorLock(Protocol):
     def take(self) -> bool:
         """Take the lock, or check that this process still holds it; return True if it does.
 
-        If it was lost, for example because the server restarted, try to take it again. Raises
+        If the lock was lost, for example because the server restarted, try to take it again. Raises
         DatabaseUnavailable.
         """
 

@@ -92,7 +92,8 @@ class Credentials(Repository):
     ) -> int:
         """Add a session and return its id. End the session with the hash ``instead_of``.
 
-        Raises CredentialsChanged if ``password`` is not the account's password hash.
+        Raises CredentialsChanged if ``password`` is not the account's password hash, or if the account was
+        deleted.
         """
         values = asdict(new) | {"seen": new.created}
         values["account_id"] = values.pop("account")
@@ -162,8 +163,8 @@ class Credentials(Repository):
     ) -> KnownToken:
         """Add a token.
 
-        Raises TooManyTokens. Raises CredentialsChanged if ``password`` is not the account's password hash, or
-        if the token ``by`` has been revoked.
+        Raises TooManyTokens. Raises CredentialsChanged if ``password`` is not the account's password hash,
+        the account was deleted, or the token ``by`` has been revoked.
         """
         with self._transactions.write() as connection:
             lock_account(connection, new.account, password)

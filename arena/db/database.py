@@ -71,7 +71,7 @@ def _sqlstate(error: DBAPIError) -> str | None:
 
 
 def _postgresql_error(error: DBAPIError) -> "PostgresError | None":
-    """Return the psycopg error; None if it is another driver's. An arena on SQLite never loads psycopg."""
+    """Return the driver's error if it is psycopg's, else None. An arena on SQLite never loads psycopg."""
     if isinstance(error.orig, sqlite3.Error):
         return None
     from psycopg import Error  # noqa: PLC0415 - slow to import; already loaded if it raised the error
@@ -132,7 +132,7 @@ class OpenTransaction:
 
 
 class Repository:
-    """Queries and changes for one kind of data. Each method is a transaction. Thread-safe.
+    """Queries and changes for one kind of data. Each method is normally one transaction. Thread-safe.
 
     Every method may raise DatabaseUnavailable. In that case, a write took effect completely or not at all.
     """
@@ -147,7 +147,7 @@ class Database:
     def __init__(self, url: str) -> None:
         """Prepare the engine without connecting.
 
-        Raises StoreError if the URL is neither for PostgreSQL nor for an SQLite file.
+        Raises StoreError if the URL isn't supported, or the folder of the SQLite file doesn't exist.
         """
         address = _address(url)
         self.url = _redacted(address)
@@ -389,7 +389,7 @@ _INTEGRITY_SECONDS: Final = 10.0
 """Time limit for the integrity check at startup: enough for a few gigabytes."""
 
 _PROGRESS_INSTRUCTIONS: Final = 10_000
-"""Number of SQLite VM instructions between checks of the time limit. They take at most a millisecond."""
+"""Number of SQLite VM instructions between checks of the time limit; at most a millisecond's worth."""
 
 
 def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRITY_SECONDS) -> None:

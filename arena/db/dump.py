@@ -201,7 +201,7 @@ def snapshot(database: Database) -> Iterator[Snapshot]:
     Raises DatabaseChanged, DatabaseRefused or DatabaseUnavailable.
     """
     with database.read(snapshot=True) as connection:
-        check_revision(connection, database.url)  # a newer program may have migrated the tables
+        check_revision(connection, database.url)  # a newer version may have migrated the tables
         yield Snapshot(connection)
 
 
@@ -234,8 +234,8 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
 
     ``tables`` must be exactly the tables of ``revision``. An SQLite file must not exist yet, and appears only
     when it is complete. Raises DatabaseRefused, DatabaseUnavailable if the database can't be reached or its
-    disk is full, OSError if the disk fails, and ValueError if no arena of that revision can have had these
-    rows. Damage that no check covers may cause any other exception.
+    disk is full, OSError if the disk fails, and ValueError if no arena at that revision could contain
+    these rows. Damage that no check covers may cause any other exception.
     """
     check_empty(url)
     file = sqlite_file(url)

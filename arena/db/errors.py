@@ -60,7 +60,7 @@ class NoSuchVersion(StoreError):
 
 
 class QuotaReached(StoreError):
-    """An account has reached a quota; ``wait`` is the time until it allows more, or None if unknown."""
+    """An account has reached a quota; ``wait`` is the time until more is allowed, or None if unknown."""
 
     def __init__(self, text: str, wait: timedelta | None = None) -> None:
         super().__init__(text)
@@ -68,7 +68,7 @@ class QuotaReached(StoreError):
 
 
 class SameContent(StoreError):
-    """The bot has a version or an open submission with the same file."""
+    """The bot already has a version or an open submission with the same file."""
 
 
 class TooManySubscriptions(StoreError):

@@ -148,7 +148,7 @@ class RatingHistory:
                 kept[entry.games] = _point_row(key, entry)
 
     def add(self, connection: Connection) -> None:
-        """Add the collected points to the stored ones, then thin out the stored ones."""
+        """Thin out the stored points, then add the collected ones."""
         if self._thinned:
             connection.execute(
                 delete(RatingPointRow).where(
@@ -233,7 +233,7 @@ _NEWEST_DAYS: Final = 2
 
 
 def newest(connection: Connection) -> tuple[Highlight, ...]:
-    """Return the highlights of the latest two days with highlights."""
+    """Return the highlights of the last two days that have any."""
     query = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(_NEWEST_DAYS)
     condition = HighlightRow.day.in_(connection.execute(query).scalars().all())
     return best(map(_highlight, connection.execute(select(HighlightRow.__table__).where(condition))))

@@ -77,7 +77,7 @@ _MARGIN: Final = case(
 _LEAD: Final = func.min(GameSeatRow.after_two).filter(GameSeatRow.place == 1) - func.max(
     GameSeatRow.after_two
 ).filter(_PLAYED)
-"""The points by which the winner led after two rounds, negative if it trailed; NULL for old games."""
+"""Minus the points by which the winner trailed after two rounds, or 0 if it led; NULL for old games."""
 
 _VALUES: Final = {
     GameOrder.CLOSEST: _MARGIN,
@@ -173,7 +173,7 @@ def closest_since(connection: Connection, moment: datetime) -> int | None:
 
 
 def upset_chances(connection: Connection, numbers: Collection[int]) -> dict[int, float]:
-    """Return the lowest chance of a stored upset in each of these games that has one."""
+    """Return the lowest chance among each game's stored upsets; games without upsets are left out."""
     upsets = HighlightRow.kind == HighlightKind.UPSET, HighlightRow.game_number.in_(numbers)
     rows = select(HighlightRow.game_number, func.min(HighlightRow.value).label("chance")).where(*upsets)
     found = connection.execute(rows.group_by(HighlightRow.game_number))

@@ -248,8 +248,8 @@ class GameRepository(Repository):
 def last_games(version: int, limit: int, *columns: Any) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - as SQLAlchemy has it
     """Select columns of a version's last games and of its seats in them, newest first.
 
-    The index lets the search end after these games. With any other condition, the database might search all
-    of the version's games.
+    The index lets the search end after these games. With an additional condition, the database might search
+    all of the version's games.
     """
     return (
         select(*columns)
@@ -344,7 +344,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
 
 
 def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return the points between first and second place; None unless two seats were played to the end."""
+    """Return the margin of first over second place; None if fewer than two seats were played to the end."""
     first: list[int] = [seat.points for seat in seats if seat.place == 1 and not seat.taken_over]
     others: list[int] = [seat.points for seat in seats if seat.place > 1 and not seat.taken_over]
     if len(first) > 1:

@@ -24,8 +24,8 @@ class HeldRanks(Repository):
         """Record new ranks, and notify the owners of active bots that lost their rank to another bot.
 
         ``standings`` is the overall leaderboard, best first. If a bot loses a rank within ``QUIET`` of its
-        last loss, the new loss is not recorded yet. The bot may regain the rank; otherwise, the loss is
-        reported later.
+        last recorded loss, the new loss is not recorded yet. The bot may regain the rank; otherwise, the
+        loss is reported later.
         """
         ranks = {each.bot: each.rank for each in standings if each.entry.games}
         holders = {each.rank: each.bot for each in reversed(standings) if each.entry.games}

@@ -34,7 +34,7 @@ class Opponent:
 
     bot: str  # the opponent's name
     version: int  # number of the opponent's active version
-    rating: Rating  # the overall rating of that version
+    rating: Rating  # that version's rating in the requested list
     games: int  # number of rated games with both
     ahead: int  # in how many of them the bot finished ahead of the opponent
     behind: int
@@ -117,7 +117,7 @@ _BATCH: Final = 200
 
 
 class Histories(Repository):
-    """Histories of bots, by name. An unknown bot has empty histories."""
+    """Histories of bots, by name. An unknown bot has an empty history."""
 
     def opponents(
         self, bot: str, offset: int = 0, limit: int = 20, players: int = OVERALL

@@ -122,7 +122,7 @@ def settings(connection: Connection) -> LadderSettings:
 def mark_changed(connection: Connection, bots: ColumnElement[bool], **numbers: int) -> None:
     """Mark bots as changed on the leaderboard, with a new revision.
 
-    Takes the ladder lock until the transaction ends, so that revisions commit in order. ``bots`` is a
+    Locks the ladder until the transaction ends, so that revisions commit in order. ``bots`` is a
     condition on BotRow; ``numbers`` are other columns of the ladder's row to set.
     """
     revision = connection.execute(
@@ -275,7 +275,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[RowValues]]]:
-    """Fold the log in batches. Yield each batch's correct changes and a filter for its stored ones."""
+    """Fold the log in batches. Yield a filter for each batch's stored changes, and the correct ones."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)

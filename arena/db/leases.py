@@ -47,9 +47,9 @@ LeaseClock = Callable[[Connection], LeaseTime]
 
 
 def database_time(connection: Connection) -> LeaseTime:
-    """Return the current lease time.
+    """Return the current time on the lease clock.
 
-    For SQLite, it is the host's boot-time clock; for PostgreSQL, it is the server's time.
+    On SQLite, this is the time since the host booted; on PostgreSQL, it is the server's time.
     """
     if connection.dialect.name == "sqlite":
         return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT_ID.read_text().strip())
@@ -184,7 +184,7 @@ class Leases:
                 )
 
     def release(self, coordinator: str) -> int:
-        """Requeue all of a coordinator's matches, without counting a fault. Return their number.
+        """Requeue all of a coordinator's matches, without counting a failure. Return their number.
 
         The caller must make sure that none of the coordinator's workers is still playing.
         """
@@ -253,7 +253,7 @@ class Leases:
             return tuple(KnownWorker(row.coordinator, from_row(WorkerStatus, row)) for row in rows)
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return the rejected workers with a recent heartbeat, sorted by name."""
+        """Return the refused workers with a recent heartbeat, sorted by name."""
         with self._database.read() as connection:
             rows = connection.execute(self._recent(connection).where(WorkerRow.refused.is_not(None)))
             return tuple(from_row(RefusedWorker, row, reason=row.refused) for row in rows)

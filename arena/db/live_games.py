@@ -96,7 +96,7 @@ class LiveGames(Repository):
 
 
 def clear(connection: Connection) -> None:
-    """Delete the games of all attempts that are no longer running."""
+    """Delete the live games of all attempts that are no longer running."""
     played = select(MatchRow.id).where(
         MatchRow.id == LiveGameRow.match_id,
         MatchRow.attempt == LiveGameRow.attempt,

@@ -27,8 +27,8 @@ class NewMatch:
     id: str  # at most 60 characters; its games are called `<id>-0`, `<id>-1`, …
     rules: Rules
     bots: tuple[int | None, ...]  # version ids; None for the submission
-    # One per deal, 32 hexadecimal digits each, all different. A rated match replaces seeds that were dealt
-    # before (`deal`).
+    # One per deal, 32 hexadecimal digits each, all different. When a rated match is claimed, seeds that
+    # were dealt before are replaced (see `deal`).
     seeds: tuple[str, ...]
     clock: Clock
     limits: Limits  # sandbox limits of every bot
@@ -134,7 +134,7 @@ class FinishedMatch:
     match: str
     attempt: int  # the claim's attempt number
     reports: tuple[SeatReport, ...]  # one per bot of the match
-    games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than the seeds after a crash
+    games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than seeds after a crash
     ended: datetime  # UTC
     launch_seconds: float = 0.0  # time it took to start the bots; used for metrics and not stored
 

@@ -166,7 +166,7 @@ def check(database: Database) -> None:
 def _try_lock(file: Path) -> None:
     """Take SQLite's write lock, and release it immediately."""
     try:
-        # Not a pooled connection: it would wait for a minute, and may still have a moved file open.
+        # A pooled connection would wait for a minute, and might still have a moved file open.
         with closing(
             sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=_BUSY_SECONDS)
         ) as connection:

@@ -36,7 +36,7 @@ from arena.db.schema import (
 from arena.protocol.states import BotState, PersonGameState, Role
 
 MAX_COUNTERS: Final = 100_000
-"""Maximum number of rate limit counters. The limits per address make it costly to create this many."""
+"""Maximum number of rate-limit counters. The limits per address make it costly to create this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +222,7 @@ class People(Repository):
             return audit.last(connection, limit, account)
 
     def remove_visits(self, before: datetime | None) -> int:
-        """Remove users' entries older than a time, if any, and the oldest over the limit; return how many."""
+        """Remove users' entries before a time, if given, and the oldest over the limit; return the count."""
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 

@@ -34,7 +34,7 @@ _IS_OPEN: Final = PersonGameRow.state.in_((PersonGameState.WAITING, PersonGameSt
 class NewPersonGame:
     """A game to add."""
 
-    id: str  # secret, because it is the game's URL
+    id: str  # secret, because it is part of the game's URL
     visitor: str  # digest of the visitor's cookie
     account: int | None  # id of the person's account; None without one
     rules: Rules
@@ -52,7 +52,7 @@ class TableBot:
     author: str
     house: bool
     source: str  # image id, or the bot's folder
-    available: bool  # whether its image still exists
+    available: bool  # whether its image or folder still exists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class PersonGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenMove:
-    """A person's choice in a round and turn."""
+    """A person's choice for a round and turn."""
 
     round: int  # from 1
     turn: int  # in the round, from 1
@@ -241,7 +241,7 @@ class PersonGames(Repository):
         self._change(PersonGameRow.id == id_, _IS_PLAYING, asked=asked, chosen=None)
 
     def playing(self) -> dict[str, ChosenMove | None]:
-        """Return the games in progress, by id, with the person's choice in the latest decision."""
+        """Return the games in progress, by id, with the person's choice for the latest decision."""
         with self._transactions.read() as connection:
             rows = connection.execute(select(PersonGameRow.id, PersonGameRow.chosen).where(_IS_PLAYING))
             return {

@@ -1,4 +1,4 @@
-"""Rated games in bulk, without any data that may change."""
+"""Rated games in bulk, without their ratings, which may change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,10 @@ class PublicGames(Repository):
     """The rated games that still have a replay. All rated games are public; unrated games never are."""
 
     def first_ended(self, since: datetime, after: int) -> datetime | None:
-        """Return the earliest end, at or after ``since``, of games with numbers above ``after``, if any."""
+        """Return the earliest end of the games that ended at ``since`` or later, or None.
+
+        Only games with numbers above ``after`` count.
+        """
         with self._transactions.read() as connection:
             return connection.execute(
                 select(GameRow.ended)

@@ -61,7 +61,7 @@ class OpenMatch:
     deals: int  # number of games
     started: datetime  # UTC
     worker: str  # its name; empty if an old version of the arena, which recorded no names, claimed the match
-    coordinator: str  # the id of an installation; empty as above
+    coordinator: str  # the id of its coordinator's installation; empty as above
     seats: tuple[tuple[str, int | None], ...]  # (bot, version); version is None for a submission
 
 

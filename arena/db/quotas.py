@@ -19,7 +19,7 @@ from arena.protocol.states import BotState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """An author's limits. Zero allows none."""
+    """An author's limits. A limit of 0 allows nothing."""
 
     # Uploads started within 24 hours, including aborted ones. Checks have a separate limit of the same size.
     submissions_a_day: int
@@ -31,7 +31,7 @@ class Quota:
 class UploadAllowance:
     """An author's used and allowed uploads."""
 
-    sent: int  # submissions within the last 24 hours, including running and aborted uploads
+    sent: int  # submissions within the last 24 hours, including uploads in progress and aborted ones
     submissions_a_day: int  # the limit on `sent`
     bots: int  # different names, including those of open submissions
     most_bots: int  # the limit on `bots`
@@ -49,7 +49,7 @@ class NewSubmission:
     id: str
     bot: str
     author: str
-    account: int | None  # of the author; None if an operator submits for the author
+    account: int | None  # id of the author's account; None if an operator submits for the author
     kind: UploadKind
     note: str  # by the author
     size: int  # bytes; 0 if still unknown

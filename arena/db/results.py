@@ -69,8 +69,8 @@ class Results:
             ).scalar_one_or_none()
             if kind is None:
                 return False
-            # Use the authors' current names: an account may have been deleted. The lock keeps other accounts
-            # from being deleted until this transaction ends.
+            # Use the authors' current names: an account may have been deleted. The lock keeps accounts from
+            # being deleted until this transaction ends.
             numbers = ladder.lock(connection)
             query = seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == finished.match)
             seats = connection.execute(query).all()

@@ -5,7 +5,7 @@
         ├─< game_seat >──────────  game ── rating_event ─< rating_change
         └─< rating               highlight ─┘  ladder (one row: settings, the last numbers)
 
-Other tables store bots, accounts, submissions, card statistics, bots' histories, live games and workers.
+Other tables store bots, accounts, submissions, statistics, analyses, live games, workers and more.
 
 ``rating_event`` is the ladder's append-only log, ``rating_change`` contains the effects of each event, and
 ``rating`` is the current fold of the log. Assigning a number to a match, a game or an event requires the
@@ -41,7 +41,7 @@ from arena.protocol.states import BotState
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A point in time. Takes aware datetimes and returns UTC, even on a database without time zones."""
+    """A point in time. Takes aware datetimes and returns UTC, even if the database stores no time zones."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -94,7 +94,7 @@ Texts = Annotated[list[str], mapped_column(JSON)]
 
 
 WITHOUT_ROWID = {"sqlite_with_rowid": False}
-"""For tables with a composite key: stored in key order, without a second index."""
+"""SQLite stores these tables in the order of their keys, without a separate index for the key."""
 
 
 OPEN_MATCH = "state IN ('waiting', 'running')"
@@ -132,11 +132,11 @@ class Base(DeclarativeBase):
 
 
 class LadderRow(Base):
-    """One row: the settings, the last numbers assigned, and the lock for assigning the next.
+    """The only row: the settings, and the last numbers assigned. To assign the next ones, lock it.
 
-    ``revision`` increases with every change that a leaderboard shows. ``players`` are the numbers of players
-    per table, and ``deals`` is the number of deals per match. ``start_millis`` to ``bank_millis`` are the
-    clock, and ``cpus`` to ``tmp_mib`` are a bot's limits. While the ladder is ``paused``, no matches are
+    ``revision`` increases with every change that a leaderboard shows. ``players`` lists the numbers of
+    players per table, and ``deals`` is the number of deals per match. ``start_millis`` to ``bank_millis`` are
+    the clock, and ``cpus`` to ``tmp_mib`` are a bot's limits. While the ladder is ``paused``, no matches are
     drawn. ``paused_changed`` is when an operator last paused or resumed the ladder; None if never.
     """
 
@@ -161,7 +161,7 @@ class LadderRow(Base):
 
 
 class HostReportRow(Base):
-    """A report on a host's sandbox controls, as JSON. The controls in ``accepted`` may be missing."""
+    """A report on a host's sandbox controls, as JSON. ``accepted`` names the accepted missing controls."""
 
     __tablename__ = "host_report"
 
@@ -194,7 +194,7 @@ class MatchRow(Base):
     __table_args__ = (
         CheckConstraint("state IN ('waiting', 'running', 'done', 'quarantined')", name="state"),
         CheckConstraint("kind IN ('rated', 'qualification', 'challenge')", name="kind"),
-        # Only open matches: the cost of the queue doesn't grow with the number of matches.
+        # Only open matches, so that the queue's cost doesn't grow with the number of matches.
         _partial_index(OPEN_MATCH, "ix_match_open", "state", "precedence", "number"),
         _partial_index(QUARANTINED, "ix_match_quarantined", "ended"),
         Index("ix_match_number", "number", unique=True),
@@ -232,10 +232,11 @@ class MatchRow(Base):
 
 
 class MatchSeatRow(Base):
-    """A participant in a match: a version or a submission. Report and stderr are written when the match ends.
+    """A participant in a match: a version or a submission.
 
-    ``seat`` is the index in the match; the seats in its games may differ. ``report`` is the JSON of a
-    SeatReport without ``stderr``, which is private to the owner.
+    ``seat`` is the index in the match; the seats in its games may differ. ``report`` and ``stderr`` are
+    written when the match ends. ``report`` is the JSON of a SeatReport without ``stderr``, which is private
+    to the owner.
     """
 
     __tablename__ = "match_seat"
@@ -253,7 +254,7 @@ class MatchSeatRow(Base):
 
 
 class GameRow(Base):
-    """A rated game; ``number`` is its position in the order in which games were rated, without gaps.
+    """A rated game; ``number`` is its position in the order in which games were rated; there are no gaps.
 
     ``replay`` and ``record`` are empty once the match's replays have been removed.
     """
@@ -342,7 +343,7 @@ class GameSeatRow(Base):
 
 
 class RatingEventRow(Base):
-    """An event in the ladder's log: a game, or a version's start, perhaps as successor to ``previous_id``."""
+    """An event in the log: a game, or a version's start (as the successor of ``previous_id``, if any)."""
 
     __tablename__ = "rating_event"
     __table_args__ = (
@@ -476,7 +477,7 @@ ON_THE_BOARD: Final = (BotState.ACTIVE, BotState.BENCHED)
 class BotRow(Base):
     """A bot. ``playing`` is the number of its active version.
 
-    ``author`` is the displayed name. ``account_id`` is the owner; None for house bots and bots that an
+    ``author`` is the author's display name. ``account_id`` is the owner; None for house bots and bots that an
     operator added. ``revision`` is the ladder's revision at the last change that a leaderboard shows.
     ``state`` is a :class:`BotState`; ``since`` is when the state or the active version last changed, or None.
     Games before ``forgiven`` don't count towards benching. ``open_to_people`` says whether anyone may play
@@ -663,9 +664,10 @@ class AttemptRow(Base):
 
 
 class AuditEntryRow(Base):
-    """An action by an operator or a user. ``who`` is an account's name, or ``terminal:`` and a system user.
+    """An action by an operator or a user.
 
-    ``address`` is None for operators' actions, whose entries are permanent. Other entries expire.
+    ``who`` is an account's name, or ``terminal:`` and a system user's name. ``address`` is None for
+    operators' actions, whose entries are permanent. Other entries expire.
     """
 
     __tablename__ = "audit"
@@ -698,7 +700,7 @@ class UploadRow(Base):
 class SubmissionRow(Base):
     """A submitted file; ``number`` is its place in the queue.
 
-    ``source`` is the id of the image built from it. ``waiting`` says what the arena lacks to proceed.
+    ``source`` is the id of the image built from it. ``waiting`` says what the arena is waiting for.
     ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last stage. A ``check_only`` submission
     never becomes a version.
     """
@@ -794,8 +796,8 @@ class CardGamesRow(Base):
 class CardCountRow(Base):
     """Card statistics by kind of card and turn of the round: :class:`arena.ladder.card_counts.Count`.
 
-    ``turn`` 0 is the sum of all turns. ``points`` are whole points, and ``point_parts`` are the remainder
-    in units of 1 / ``POINT``: a single column in these units would soon overflow.
+    ``turn`` 0 is the sum of all turns. ``points`` are whole points, and ``point_parts`` is the remainder
+    in units of 1 / ``POINT``, because a single column in these units would soon overflow.
     """
 
     __tablename__ = "card_count"

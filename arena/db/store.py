@@ -31,7 +31,7 @@ from arena.db.subscriptions import Subscriptions
 
 
 class Store:
-    """The repositories of an open database. Each call to a repository's method is a transaction."""
+    """The repositories of an open database. Each method call is normally one transaction."""
 
     def __init__(self, database: Database, lock: CoordinatorLock, lease_clock: LeaseClock) -> None:
         self._database = database
@@ -82,7 +82,7 @@ def open_store(url: str, lease_clock: LeaseClock = database_time, *, migrates: b
     """Open a database, check it, and migrate its tables to this program's revision.
 
     ``url`` is ``sqlite:///FILE`` (created if missing) or ``postgresql+psycopg://…``. Older tables are
-    migrated only if ``migrates`` is True. Raises a subclass of StoreError that says what is wrong.
+    migrated only if ``migrates`` is True. Raises a StoreError that says what is wrong.
     """
     database = Database(url)
     lock = coordinator_lock_of(database)

@@ -1,6 +1,6 @@
 """Submissions: their progress and outcome.
 
-Each change specifies the stage that it leaves, so repeating the change has no effect.
+Each change specifies the stage that the submission leaves, so repeating the change has no effect.
 """
 
 from dataclasses import asdict, dataclass
@@ -32,7 +32,7 @@ from arena.rules import Rules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSubmission(NewSubmission):
-    """A submission."""
+    """A submission and its progress."""
 
     number: int  # its place in the queue
     stage: Stage
@@ -41,7 +41,7 @@ class KnownSubmission(NewSubmission):
     inspected: datetime | None  # UTC; None before inspection
     qualifying: datetime | None  # when qualification began, UTC; None before that
     ended: datetime | None  # UTC; None while it is open
-    waiting: str | None  # what the arena lacks to proceed; None if nothing
+    waiting: str | None  # what the arena is waiting for; None if nothing
     cause: Cause | None  # why it was rejected, or None
 
 
@@ -199,7 +199,7 @@ class SubmissionRepository(Repository):
             return True
 
     def wait(self, id_: str, why: str | None) -> None:
-        """Record what the arena lacks to proceed with a submission; None if it lacks nothing."""
+        """Record what the arena is waiting for before it proceeds with a submission; None if nothing."""
         with self._transactions.write() as connection:
             connection.execute(
                 update(SubmissionRow)
@@ -262,7 +262,7 @@ class SubmissionRepository(Repository):
             return True
 
     def reject(self, id_: str, cause: Cause, at: datetime) -> None:
-        """Reject a submission with a cause."""
+        """Reject an open submission, and store the cause."""
         with self._transactions.write() as connection:
             _reject(connection, SubmissionRow.id == id_, cause, at)
 

@@ -336,7 +336,8 @@ def _add_notice(connection: Connection, subscriptions: list[int], topic: str, ne
 def _is_of(notice: DueNotice) -> ColumnElement[bool]:
     """Return the condition for the notice's subscription.
 
-    SQLite may give the id of a removed subscription, or the number of a removed notice, to the next one.
+    Compares the secret too, because SQLite may reuse the id of a removed subscription. For the same reason,
+    ``mark_delivered`` compares the time of a notice.
     """
     return (SubscriptionRow.id == notice.subscription.id) & (SubscriptionRow.secret == notice.secret)
 

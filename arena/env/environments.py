@@ -126,16 +126,16 @@ def parallel_env(rules: Rules) -> SushiGo:
 
 
 def env(rules: Rules) -> AECEnv:
-    """Return PettingZoo's AEC environment: agents act in turn, without seeing the others' choices."""
+    """Return PettingZoo's AEC environment: agents act in turn, without seeing the turn's other choices."""
     return parallel_to_aec(SushiGo(rules))
 
 
 class AgainstBots(gymnasium.Env[Any, Any]):
     """One learner, in a random seat in each game, against bots.
 
-    ``opponents`` are names of house bots, paths of Python bots, or ``choose`` functions. Without ``rules``,
-    they play the basic game. Raises ValueError if there is no such bot, or if the number of opponents doesn't
-    fit the rules.
+    ``opponents`` are names of house bots, paths of Python bots, ``choose`` functions, or bot classes. Without
+    ``rules``, the game is the basic one. Raises ValueError if there is no such bot, or if the number of
+    opponents doesn't fit the rules.
     """
 
     def __init__(
@@ -258,5 +258,5 @@ def _bot(word: str | Path | Bot) -> Bot:
     if str(word) not in names:
         near = get_close_matches(str(word), names, 1)
         meant = f" Did you mean {near[0]}?" if near else ""
-        raise ValueError(f"there is no house bot {word!r}.{meant} House bots are {', '.join(names)}")
+        raise ValueError(f"there is no house bot {word!r}.{meant} The house bots are {', '.join(names)}")
     return load_bot(samples() / word / FILE)

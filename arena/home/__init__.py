@@ -1,1 +1,1 @@
-"""Games on an author's machine: play, compare and rate bots without an arena."""
+"""Plays, compares and rates bots on their author's machine, without an arena."""

@@ -43,7 +43,7 @@ class GameToAsk(NamedTuple):
     rules: Rules
     seed: str  # 32 hexadecimal digits; determines the deck
     seat: int
-    # The joint moves in order, each with one entry per seat, None for a seat that wasn't asked.
+    # The joint moves, in order. Each has one entry per seat: None if it wasn't asked.
     moves: tuple[tuple[Move | None, ...], ...]
 
 

@@ -47,11 +47,11 @@ class HomeBot:
 def find_bot(word: str) -> HomeBot:
     """Return the bot that a word specifies: a source file, a folder with one, a program, or a house bot.
 
-    Raises UnusableBot if there is no such bot, it can't be read, or its language can't be run here.
+    Raises UnusableBot if there is no such bot, it can't be read, or its language is unknown.
     """
     try:
         return _find_bot(word)
-    except (OSError, RuntimeError) as error:  # for example, no permission, or no such user's home folder
+    except (OSError, RuntimeError) as error:  # for example, no permission, or ~ with an unknown user
         raise UnusableBot(f"can't read {word}: {error}") from error
 
 
@@ -83,7 +83,7 @@ def bot_of_command(line: str) -> HomeBot:
     except ValueError as error:
         raise UnusableBot(f"the command {line!r} can't be parsed ({error}): check its quotes") from error
     if not words:
-        raise UnusableBot("--bot needs a command, such as --bot './a.out'")
+        raise UnusableBot("the command is empty: give one, such as './a.out'")
     # The folder of `arena` itself may not be in PATH.
     program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
     if program is None:

@@ -48,7 +48,7 @@ class LeagueEntrant(msgspec.Struct, frozen=True, tag="bot"):
 
 
 class LeagueGame(msgspec.Struct, frozen=True, tag="game"):
-    """A game, with one entry per seat. ``versions`` are numbers of :class:`LeagueEntrant` lines, from 0."""
+    """A game. Each field has one entry per seat. ``versions`` are indexes of :class:`LeagueEntrant` lines."""
 
     versions: tuple[int, ...]
     places: tuple[int, ...]

@@ -34,11 +34,11 @@ class Puzzle:
     rules: Variant
     seed: HexSeed  # determines the deck
     seat: int  # whose decision it is
-    # The joint decisions before it, each with one entry per seat, None for a seat that wasn't asked.
+    # The joint decisions before this position. Each has one entry per seat: None if it wasn't asked.
     moves: tuple[tuple[PlayedMove | None, ...], ...]
 
     def views(self) -> tuple[View, ...]:
-        """Return the seat's view at each of its decisions, this one last.
+        """Return the seat's view at each of its decisions, ending with this one.
 
         Raises InvalidPuzzle if the rules don't allow the position.
         """

@@ -1,6 +1,7 @@
 """Files of results: a line of JSON that describes them, then a line per result.
 
-Lines are only appended. A last line that a crash or a full disk has cut off is ignored.
+Lines are only appended. A last line that a crash or a full disk has cut
+off is ignored, and removed before the next one is written.
 """
 
 import fcntl

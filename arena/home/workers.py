@@ -281,7 +281,7 @@ def _serve(
     plan: PythonPlayer, parents: Connection, line: Connection, box: SharedRequest, crash_log: TextIO
 ) -> None:
     """Play games until the parent has ended. Runs in the worker."""
-    os.setsid()  # Ctrl-C must reach only the parent, which can then kill the bots' children, too
+    os.setsid()  # Ctrl-C must reach only the parent; it can then kill the bots' child processes, too
     parents.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # The bots' output must not mix with the command's data.

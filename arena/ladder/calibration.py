@@ -8,7 +8,7 @@ The latest games are used to answer three questions:
 - Do bots win as often as predicted? Of the pairs with a predicted probability near 60%, about 60% should end
   with the favourite ahead.
 - Do predictions distinguish between bots? Predicting one half for every pair would be well calibrated, too.
-   The better the predictions distinguish between bots, the lower the log-loss.
+  The better the predictions distinguish between bots, the lower the log-loss.
 - Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change in
   its mean during later games has the deviation √(σ² - σ'² + n·τ²), where σ' is the deviation after n more
   games and τ the drift per game. In 95% of cases, the change is less than 1.96 times this deviation.
@@ -175,9 +175,12 @@ class Span:
     """Some of the games, consecutive in the order in which they were rated.
 
     Attributes:
-        start: End of its first game, UTC. end: End of its last game. games: Number of games. moves: Number of
-        versions with enough games in this part. held: Share of these versions whose final rating is within
-        the 95% interval around their first rating; None if there are no such versions.
+        start: End of its first game, UTC.
+        end: End of its last game.
+        games: Number of games.
+        moves: Number of versions with enough games in this part.
+        held: Share of these versions whose final rating is within the 95% interval around their first rating;
+            None if there are no such versions.
         log_loss: As in :class:`Predictions`, but over all numbers of players.
     """
 

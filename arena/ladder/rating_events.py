@@ -90,7 +90,7 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
 def _next_version_entry(old: Entry) -> Entry:
     """Return the entry of a bot's next version.
 
-    The means are those from all games: if games with faults didn't count, a bot could cause faults in games
+    The means are those from all games: if games with faults didn't count, a bot could commit faults in games
     that it is losing. The deviations increase with the points that faults may have cost, so that a repaired
     bot rises quickly.
     """

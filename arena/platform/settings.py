@@ -117,7 +117,7 @@ class Settings(BaseSettings):
     sandbox: RuntimeName = Field(
         default=RuntimeName.DOCKER,
         description=(
-            "Isolation of bots: `docker`, or `process`, which isolates nothing. Use only one per data "
+            "How to isolate bots: `docker`, or `process`, which provides no isolation. Use only one per data "
             "directory: a bot's image and its folder count as two versions."
         ),
     )

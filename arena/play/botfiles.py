@@ -24,7 +24,7 @@ Chooser = Callable[[View], Choice]
 Factory = Callable[[], Chooser]
 """Creates the chooser for one game."""
 
-_CALL_RUN_LATER: Final = '. If it calls run(), it must do so under if __name__ == "__main__":'
+_CALL_RUN_LATER: Final = '. If it calls run(), it must do so inside an `if __name__ == "__main__":` block'
 
 _numbers = count()
 
@@ -56,7 +56,7 @@ def load_bot(file: Path) -> Bot:
     """Run a bot's file in this process, and return its ``Bot`` or, if it has none, its ``choose``.
 
     The file can import modules in its folder. Every call runs the file and these modules again. Raises
-    BotBroken if the file has neither, or can't be loaded. The file's exception, if any, is the cause.
+    BotBroken if the file has neither, or can't be loaded. An exception that the file raised is the cause.
     """
     module = _run(file)
     bot: Bot | None = getattr(module, "Bot", None)

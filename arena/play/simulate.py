@@ -2,7 +2,7 @@
 
 A game is a function of its seed and its bots: the global ``random`` is seeded from the game's seed, so bots
 that use it repeat their choices. ``random.random()`` gives the same numbers in every version of Python; the
-module's other functions do so only within one version.
+module's other functions may not.
 """
 
 import random
@@ -36,7 +36,7 @@ class SimulatedBotFailed(RuntimeError):
         self.seat = seat
         self.state = state  # the position before the failed move
         self.seed = seed  # seed of the game, 16 bytes
-        self.moves = moves  # every joint move before it
+        self.moves = moves  # every joint move before the failed one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +50,9 @@ class SimulatedPlayer:
 def simulate(
     rules: Rules, players: Sequence[SimulatedPlayer], number: int, games: int
 ) -> Iterator[PublicReplay]:
-    """Play games, and yield their replays. A game's seed is derived from ``number`` and its index, from 0.
+    """Play games, and yield their replays.
 
-    Raises SimulatedBotFailed.
+    A game's seed is derived from ``number`` and the game's index, counted from 0. Raises SimulatedBotFailed.
     """
     for game in range(games):
         name = f"simulate-{number}-{game}"
@@ -64,8 +64,8 @@ def simulate(
 def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: str) -> State:
     """Play one game to its end.
 
-    ``seed``, 16 bytes, determines the deck and the bots' randomness. ``name`` is the game's name in errors.
-    Raises SimulatedBotFailed.
+    ``seed``, 16 bytes, determines the deck and the bots' randomness. ``name`` is the game's name in error
+    messages. Raises SimulatedBotFailed.
     """
     random.seed(int.from_bytes(seed, "big"))
     state = new_game(rules, shuffled_deck(rules, seed))

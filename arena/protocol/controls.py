@@ -21,7 +21,7 @@ _TEMPLATE: Final = "Look for an engine plugin or wrapper that overrides the aren
 
 CONTROLS: Final = {
     "network": Control(
-        stops="Reaching the internet, the local network, cloud metadata or services of this host.",
+        stops="Reaching the internet, the local network, cloud metadata or services on this host.",
         fix=_TEMPLATE,
     ),
     "read-only-root": Control(
@@ -220,8 +220,8 @@ def admit(report: HostReport | None, accepted: Collection[str]) -> None:
         )
     if not report.isolates:
         raise UntrustedBotsRefused(
-            f"untrusted bots are refused: {report.host} runs bots as plain processes, which isolate "
-            "nothing. Use containers (ARENA_SANDBOX=docker)"
+            f"untrusted bots are refused: {report.host} runs bots as plain processes, without "
+            "isolation. Use containers (ARENA_SANDBOX=docker)"
         )
     names = unaccepted(report, accepted)
     if names:

@@ -211,16 +211,17 @@ class GameList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatDecision:
-    """A decision with a note, a fault or an error.
+    """A decision with a note, a fault, an error or a long wait for the host.
 
     Attributes:
         round: Round number, from 1.
         turn: Turn number in its round, from 1.
         note: The bot's note; None if it left none.
-        fault: The fault for which the stand-in played instead of the bot; None if there was none.
+        fault: The fault that made the stand-in play instead of the bot; None if there was none.
         trouble: Description of the error; None if there was none.
         millis: Time from request to answer; None if no answer came in time.
-        waited_millis: Time that ``millis`` excludes because the host kept the bot waiting; None if zero.
+        waited_millis: Time that ``millis`` excludes because the host kept the bot waiting or the referee was
+            late; None if zero.
     """
 
     round: int
@@ -244,7 +245,7 @@ class LoggedSeat:
         out_of_memory: Whether the kernel killed it for using too much memory.
         trouble: Description of a sandbox error; null if there was none.
         stderr: Head and tail of its stderr over the whole match.
-        decisions: Decisions with a note, a fault or an error.
+        decisions: Decisions with a note, a fault, an error or a long wait for the host.
     """
 
     seat: int
@@ -359,7 +360,7 @@ class Figures:
         decisions: Number of decisions requested from it, before any take-over.
         median_millis: Median time from request to answer; None if no answer came in time.
         slowest_millis: Time of the slowest answer; None if no answer came in time.
-        late: Number of decisions that came too late.
+        late: Number of decisions that timed out.
         notes: Number of decisions with a note.
         stderr_bytes: Size of the stored part of its stderr, in bytes.
     """
@@ -384,7 +385,7 @@ class Submission:
         kind: The file's type.
         note: The author's note.
         size: Size of the file in bytes.
-        sha256: SHA-256 hash of the file, hexadecimal.
+        sha256: SHA-256 hash of the file, in hexadecimal.
         stage: The submission's stage.
         check_only: Whether it is a check, which never becomes a version.
         waiting: What the arena is waiting for; None if nothing.

@@ -12,7 +12,7 @@ from arena.rules import Move, View
 
 
 class Fault(StrEnum):
-    """Reason for a stand-in's decision. After any of the last three, it plays the rest of the game."""
+    """Reason for a stand-in's decision. The last three make the stand-in play the rest of the game."""
 
     TIMEOUT = "timeout"
     ILLEGAL = "illegal"
@@ -31,7 +31,7 @@ _MEANINGS: Final = {
     Fault.TIMEOUT: "no answer in time",
     Fault.ILLEGAL: "a move that the rules forbid",
     Fault.PROTOCOL: "a message that breaks the protocol",
-    Fault.CRASH: "exited, or closed its stream",
+    Fault.CRASH: "exited, or its stream ended early",
     Fault.ABSENT: "no valid Hello in time",
     Fault.EXPELLED: "disconnected by the referee for sending something that the protocol doesn't allow",
 }
@@ -58,8 +58,7 @@ def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int 
     """Return, for each seat, the index into ``faults`` of its take-over; None if it wasn't taken over.
 
     A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
-    ``faults`` has one entry per turn, in order of play. Each entry
-    has, for every seat, the fault's name or None.
+    ``faults`` has one entry per turn, in order of play: for every seat, the fault's name or None.
     """
     moments: list[int | None] = [None] * seats
     counts = [0] * seats

@@ -32,7 +32,7 @@ class Host:
         runtime: The runtime that runs them.
         engine: Version of the Docker engine; empty if there is no engine.
         cgroup: Version and driver of the control groups; empty if there are none.
-        checked: Time of the check, UTC.
+        checked: Time of the check, in UTC.
         slots: Number of bots that can run there at a time; null if not reported yet.
         busy: Number of bots running there now; null if the host plays no matches.
         missing: Controls that failed.
@@ -74,7 +74,7 @@ class Running:
         kind: The match's purpose.
         players: Number of slots it needs.
         deals: Number of its games.
-        started: Start time, UTC.
+        started: Start time, in UTC.
         seats: In seat order. For qualifications and challenges, empty unless an operator asks.
     """
 
@@ -118,7 +118,7 @@ class RefusedWorker:
         name: The worker's name.
         host: The worker's host; empty if it could not be read.
         reason: Why it gets no matches.
-        since: Time when it was rejected, UTC.
+        since: When it was rejected, in UTC.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Hour:
     """A clock hour.
 
     Attributes:
-        begins: Start of the hour, UTC.
+        begins: Start of the hour, in UTC.
         games: Number of rated games that ended in it. Some that ended near its start or end may be counted in
             the neighbouring hour.
     """
@@ -166,7 +166,7 @@ class QuarantineEntry:
         seats: In seat order.
         attempts: Number of attempts.
         reason: The arena's last failure.
-        since: Time of quarantine, UTC.
+        since: When it was quarantined, in UTC.
     """
 
     match: str
@@ -184,7 +184,7 @@ class Status:
     Attributes:
         version: Version of the software.
         games: Number of rated games.
-        last_game: End of the latest rated game, UTC; null before the first one.
+        last_game: End of the latest rated game, in UTC; null before the first one.
         hours: The last 24 clock hours, including the current one, which is last.
         paused: Whether the ladder is paused and creates no new matches.
         disk_full: Whether the disk is full, so that no matches start and no files are received.

@@ -41,8 +41,8 @@ class InvalidRecord(RulesError):
 class Card(IntEnum):
     """A kind of card, in the order of the table of kinds.
 
-    The rules don't distinguish cards of the same kind. Zero is unused, so that it can mean "no card" in the
-    protocol.
+    The rules don't distinguish between cards of the same kind. Zero is unused, so that it can mean "no card"
+    in the protocol.
     """
 
     TEMPURA = 1

@@ -51,7 +51,7 @@ class State(NamedTuple):
     drawn: Card | None  # the card that the seat in control drew this turn
     puddings: tuple[int, ...]  # one per participant, from earlier rounds
     scores: tuple[int, ...]  # one per participant, points in earlier rounds
-    rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one per participant each
+    rounds: tuple[tuple[RoundScore, ...], ...]  # the finished rounds, each with one score per participant
     turns: tuple[Turn, ...]  # everything revealed in this game
     past_hands: tuple[tuple[Hand, ...], ...]  # one per player: the hands held in this round before this turn
     result: Result | None  # set when the game is over
@@ -91,7 +91,7 @@ class Moment(NamedTuple):
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
 
-# Created only once: a game lists about a thousand moves, nearly all without a card for the dummy.
+# Created only once: about a thousand moves are listed in a game, nearly all without a card for the dummy.
 _ONE_CARD_MOVES: Final = {card: Move((card,)) for card in Card}
 _TWO_CARD_MOVES: Final = {first: {second: Move((first, second)) for second in Card} for first in Card}
 

@@ -33,7 +33,7 @@ def bridge(command: Sequence[str]) -> int:
 
     The exit code is 0 if the referee ended the match; 1 if the program ended earlier, or wrote something that
     is not a message; 2 if the program couldn't be started, no referee answered, or the referee disconnected
-    or refused.
+    or refused the bot.
     """
     address = os.environ.get(ADDRESS)
     if not address:

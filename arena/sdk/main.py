@@ -27,7 +27,7 @@ ADDRESS: Final = "ARENA_REFEREE"
 
 _NO_ADDRESS: Final = f"""\
 {ADDRESS} is not set: this bot is meant to be started by the arena, which sets it to the address of a referee.
-To try the bot here, play a game in process instead:
+To try the bot here, play a game in this process instead:
     from arena.sdk import play
     print(play([choose, choose]).result)
 """

@@ -1,7 +1,7 @@
 """Decisions as arrays and moves as integers, for learning bots; needs NumPy.
 
 An observation is an array of 16-bit integers; :func:`segments` lists its parts. Everything is relative to the
-deciding seat: hands are in the order in which it passed them on, and participants are counted from that seat
+deciding seat: other hands are in the direction of passing, and participants are counted from that seat
 upwards. So one network can play every seat.
 
 An action is ``first + 13 * second + 13 * 14 * dummy``. ``first`` is the first card's number minus one;

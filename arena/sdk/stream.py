@@ -36,7 +36,7 @@ _OPTIONS: Final = (
 
 
 def run_stream(address: str, conversation: Callable[[Call], Awaitable[int]]) -> int:
-    """Connect to a referee and run ``conversation``. Return its exit code, or 2 if the referee was lost."""
+    """Connect to a referee and run ``conversation``. Return its exit code, or 2 if the connection failed."""
     try:
         return asyncio.run(_run_stream(address, conversation))
     except TimeoutError:

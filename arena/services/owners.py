@@ -1,4 +1,4 @@
-"""Owners' actions: activate versions, retire and reactivate bots, cancel submissions, request challenges."""
+"""Owners' actions on their bots, versions, submissions and challenges."""
 
 import re
 import secrets

@@ -1,7 +1,7 @@
 """Converts messages to the rules' types and back.
 
-The referee uses one direction, and bots use the other. This module is part of every bot's image, so it
-imports only the rules and the generated messages.
+For each message, the referee uses one direction, and bots use the other. This module is part of every
+bot's image, so it imports only the rules and the generated messages.
 
 Cards have the same numbers on the wire as in :class:`arena.rules.Card`.
 """

@@ -13,7 +13,7 @@ def choose(view: View) -> Move:
 
 
 def draw(hand: list[Card]) -> Card:
-    """Remove a random card. A kind with three cards in the hand is three times as likely as one with one."""
+    """Remove a random card: a kind with three cards in hand is three times as likely as a kind with one."""
     return hand.pop(int(random() * len(hand)))
 
 

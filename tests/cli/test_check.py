@@ -126,7 +126,7 @@ def test_a_good_bot_qualifies(home: Home, kind: str) -> None:
     done = home.check(home.write("mine.py", programs.GOOD) if kind == "python" else str(samples() / "random"))
     assert done.returncode == 0, done.stderr
     verdict, titles, *games, size = done.stdout.splitlines()
-    assert verdict == "it qualifies"
+    assert verdict == "the bot qualifies"
     assert titles.split()[:4] == ["game", "players", "seat", "place"]
     # A game that was delayed by a busy host is repeated with the same number.
     shown = dict.fromkeys(tuple(line.split()[:3]) for line in games)

@@ -28,7 +28,7 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
         1,
         "not-there can't be read: No such file",
     ),
-    (("worker",), {}, 1, "set ARENA_EXECUTOR to the cluster's scheduler"),
+    (("worker",), {}, 1, "set ARENA_EXECUTOR to the address of the cluster"),
     (("worker",), {"ARENA_EXECUTOR": "http://127.0.0.1:1"}, 2, "must be local, or dask://HOST:PORT"),
     (("worker",), CLUSTER | {"ARENA_DATABASE_URL": "sqlite:///x"}, 1, "unset ARENA_DATABASE_URL"),
     (("worker",), CLUSTER | {"ARENA_SANDBOX": "docker"}, 1, "set ARENA_IMAGES_URL"),

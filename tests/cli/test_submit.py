@@ -81,7 +81,7 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
     assert said.code == 0
     assert said.err.count(" of 3: ") == 0
     assert f"winner@1 is active: {site.url}/bots/winner" in said.out
-    assert "its first rated game comes next" in said.err
+    assert "the bot's first rated game comes next" in said.err
     assert f"{site.url}/" in said.err
     assert submitted(site, "winner").note == "a first try"
 

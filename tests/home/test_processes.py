@@ -107,7 +107,7 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("", "--bot needs a command"),
+        ("", "the command is empty"),
         ("./nope --fast", "the program './nope'"),
         ("'x", "can't be parsed"),
     ],

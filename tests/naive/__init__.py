@@ -1,1 +1,1 @@
-"""A slow, plain second engine for Sushi Go!, written only from the rule text, to check the real one."""
+"""A slow, plain second implementation of Sushi Go!, written only from the rule text, to test the other."""

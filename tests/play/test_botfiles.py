@@ -74,7 +74,7 @@ def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
         ("def choose(view: return", r"bot\.py can't be loaded: SyntaxError: "),
         ("import nosuchmodule", r"bot\.py can't be loaded: ModuleNotFoundError: No module named"),
         ("from arena.sdk import run\nrun(lambda view: view.hand[0])",
-         r"bot\.py can't be loaded: SystemExit: 2\. If it calls run\(\), it must do so under if __name__"),
+         r"bot\.py can't be loaded: SystemExit: 2\. If it calls run\(\), it must do so inside an `if"),
         ("class Bot: pass", r"bot\.py has no bot: the class Bot is not a bot: it has no method choose\("),
         ("choose = 3", r"bot\.py has neither a function choose\(view\) nor a class Bot"),
     ],

@@ -36,7 +36,7 @@ def bots(
     author: Annotated[str | None, typer.Option(help="Only bots by this author.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List bots with their active version, their state and the reason for it."""
+    """List bots with their active version, their state and the reason for that state."""
     from arena.services.documents import bot_document
 
     with _open_bot_operators() as operators:
@@ -69,7 +69,7 @@ def play_version(
     bot: BotArgument,
     version: Annotated[int, typer.Argument(min=1, metavar="N", help="Version to activate.")],
 ) -> None:
-    """Activate another version of a bot, older or newer."""
+    """Activate an older or newer version of a bot."""
     with _open_bot_operators() as operators:
         _print(operators.play_version(operator_name(), bot, version))
 

@@ -139,7 +139,7 @@ def audit(
     last: Annotated[int, typer.Option(min=1, help="Maximum number of entries.")] = 50,
     account: Annotated[str | None, typer.Option(help="Only actions by or on this account.")] = None,
 ) -> None:
-    """Print the audit log: actions by operators, and by users on their accounts, oldest first."""
+    """Print the audit log, oldest entries first: actions by operators, and by users on their own accounts."""
     with open_arena_store() as (_, store):
         entries = store.people.audit(last, account)
     for entry in entries:

@@ -2,7 +2,7 @@
 
 In a playout, identical simple players (:mod:`arena.sdk.search`) finish the round, and the results of later
 rounds are drawn from samples. All options of a decision are tried with the same deals and the same first
-moves by the other seats, so their values differ because of quality, not luck. An analysis also contains the
+moves by the other seats, so differences in value reflect quality, not luck. An analysis also contains the
 house bots' choices.
 """
 
@@ -57,7 +57,8 @@ def analyse(
 ) -> Analysis:
     """Analyse a game; the same arguments give the same numbers.
 
-    ``playouts`` is the number of playouts for each position and each option, at least ``MIN_PLAYOUTS``.
+    ``playouts`` is the number of playouts for each position and each of the best options, at least
+    ``MIN_PLAYOUTS``; other options get a quarter.
     The analysis includes the moves that ``bots`` would have played. Raises InvalidReplay if the game breaks
     the rules; the message describes the first difference.
     """
@@ -267,7 +268,7 @@ def house_moves(
 ) -> list[dict[str, Move]]:
     """Return the bots' moves for each decision, keyed by bot name. These moves don't change the game.
 
-    Decisions have no entry for a bot that raises an exception or plays an illegal move. The same arguments
+    A bot that raises an exception or plays an illegal move has no entry for that decision. The same arguments
     give the same moves.
     """
     found: list[dict[str, Move]] = [{} for _ in recorded]

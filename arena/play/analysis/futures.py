@@ -99,7 +99,7 @@ def _future(state: State, left: list[int], rng: Random) -> Future:
 
 
 def _new_round(state: State, number: int, hands: list[list[int]]) -> World:
-    """Return the first turn of a round, as if nothing had been played before."""
+    """Return a world at the start of a round, as if nothing had been played before."""
     rules = state.rules
     nothing = (0,) * rules.participants
     start = seat_view(state, 0)._replace(

@@ -110,7 +110,7 @@ class RefereeProcess:
         return timer
 
     def send(self, message: RefereeSpec | FromLauncher) -> None:
-        """Send the referee a message. Does nothing if it has exited; :meth:`messages` reports that."""
+        """Send the referee a message. Does nothing if it has exited; :meth:`messages` then ends."""
         line = msgspec.json.encode(message) + b"\n"
         with self._write_lock, suppress(BrokenPipeError, ValueError):
             if self._process.stdin is not None:
@@ -135,7 +135,7 @@ class RefereeProcess:
         printed = self._stderr.read().decode(errors="replace").strip()
         if self._killed_after:
             return (
-                f"the match did not end within {self._killed_after:.0f} s, the maximum that its clocks allow"
+                f"the match did not end within {self._killed_after:.0f} s, the limit derived from its clocks"
             )
         return f"the referee exited with code {code}" + (f": {printed}" if printed else "")
 
@@ -159,7 +159,7 @@ class PersonChannel:
         self._referee = referee
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:
-        """Play a choice, which must be legal and answer the pending request."""
+        """Play a move, which must be legal and answer the pending request."""
         self._referee.send(PersonAnswered(round_number, turn, move))
 
     def leave(self) -> None:

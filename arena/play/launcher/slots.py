@@ -1,4 +1,4 @@
-"""This host's slots, whose number depends on the host's cores and memory."""
+"""This host's slots, whose number depends on its cores and memory, and the sweep of leftover sandboxes."""
 
 import math
 import threading
@@ -24,7 +24,7 @@ RESERVE_MIB: Final = 384
 class SlotPool:
     """A fixed number of slots, numbered from 0. Thread-safe.
 
-    ``size`` bots may run at a time. Each may use ``share`` cores, whatever its match specifies.
+    ``size`` bots may run at a time. Each may use at most ``share`` cores, even if its match specifies more.
     """
 
     def __init__(self, size: int, share: float) -> None:
@@ -84,7 +84,7 @@ class SlotPool:
 _log = structlog.get_logger()
 
 SWEEP_SECONDS: Final = 20.0
-"""Interval between sweeps. Leftovers are gone within half a minute, removal included."""
+"""Interval between sweeps. Leftovers are gone within half a minute, including the time to remove them."""
 
 
 def sweeper(

@@ -60,7 +60,7 @@ def uncounted_note(uncounted: UncountedTime) -> str:
 
 
 PAUSE_SECONDS: Final = 0.25
-"""Longer gaps between clock readings mean that the referee wasn't running. Normal gaps are 0.05 s."""
+"""Longer gaps between clock readings mean that the referee wasn't running. Normal gaps are up to 0.05 s."""
 
 _MAX_CPU_WAIT_SECONDS: Final = 2.0
 """If the referee waits longer than this for a processor, its clock stops."""
@@ -76,7 +76,7 @@ class RefereeClock:
     """A clock that stops while the referee isn't running.
 
     If it didn't stop, every deadline would have passed after a pause of the host or the process, although the
-    answers may have arrived in time. So pauses count against no bot.
+    answers may have arrived in time. So pauses don't count against any bot.
 
     Waiting for a processor is not a pause: the bots keep running, and a sleeping bot must not gain from it.
     The time that other programs take from bots is measured per bot. An answer that may have arrived while the

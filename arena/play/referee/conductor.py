@@ -14,8 +14,8 @@ from arena.protocol.faults import Fault
 _CLOSE_SECONDS: Final = 2.0
 _TICK_SECONDS: Final = 0.05
 _GRACE_SECONDS: Final = 0.25
-"""Delay before a due timeout is charged: an answer that arrived in time may still be in the referee's
-threads. An answer that arrives during this grace period is late."""
+"""Delay before a due timeout is charged: an answer that arrived in time may still be on its way
+through the referee's threads. An answer that arrives during this grace period is late."""
 
 _LAG_SECONDS: Final = 0.005
 """Shorter delays within the referee are ignored."""
@@ -26,7 +26,8 @@ microseconds."""
 
 
 _MAX_PAUSE_SECONDS: Final = 5.0
-"""A longer pause by the referee before a bot's greeting may have made the bot exit. No bot can keep the
+"""If the referee's pauses before a bot's greeting were longer than this in total, they may have made the bot
+exit. No bot can keep the
 referee busy for that long: the relay reads only what the bot's send budget allows."""
 
 

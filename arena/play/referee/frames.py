@@ -269,7 +269,7 @@ class DataFrames(_Frames):
         self._found = False
 
     def contains_start(self, data: bytes) -> bool:
-        """Return True if such a frame begins in the next bytes."""
+        """Return True if a DATA frame with a payload begins in the next bytes."""
         self._found = False
         self._split(data)
         return self._found

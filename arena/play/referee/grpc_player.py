@@ -174,7 +174,7 @@ class GrpcPlayer:
         self._queued_at = 0.0
         self.budget = SendBudget()
         self._relay = Relay(listening, inner, self.budget, self, now)
-        # Created here, before privileges are dropped, because it makes the library import modules.
+        # Created here, before privileges are dropped, because creating it makes the library import modules.
         play: grpc.RpcMethodHandler[bytes, pb.RefereeMessage] = grpc.stream_stream_rpc_method_handler(
             self._play, response_serializer=pb.RefereeMessage.SerializeToString
         )
@@ -280,7 +280,7 @@ class GrpcPlayer:
             while data is not EOF and self._handle(data):
                 data = await context.read()
         except _CONNECTION_ERRORS:
-            # The library doesn't distinguish the reasons for a disconnection.
+            # The library doesn't distinguish between the reasons for a disconnection.
             data = EOF
         if data is EOF:
             self._lose(Fault.CRASH, _DISCONNECTED, _INVALID)

@@ -2,7 +2,7 @@
 
 Bots are numbered within a match. A bot's seat may differ from game to game.
 
-Like a table, a match does no I/O and has no clock.
+Like ``GameTable``, ``RefereedMatch`` does no I/O and has no clock.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The relay for one seat: its bot's socket, with a guard on every connection.
 
-gRPC's own limits don't stop a malicious bot: some HTTP/2 frames cost their sender nothing but make the
+gRPC's own limits don't stop a malicious bot: some HTTP/2 frames cost their sender nothing, yet make the
 library allocate memory until the referee's process dies, which ends the match. So the library listens on a
 socket that no bot can reach, and the bot's bytes reach it only through a :class:`FrameGuard`. Bytes to the
 bot pass unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay stops
@@ -159,7 +159,7 @@ class Relay:
         self.received_at = self._now.earliest_arrival()
 
     def set_blocked(self, *, blocked: bool) -> None:
-        """Record that the bot has stopped or resumed reading. Delays until it resumes are its own."""
+        """Record that the bot has stopped or resumed reading. Delays until it resumes count against it."""
         self._blocked = blocked
         self._expects_message = False
 
@@ -374,7 +374,7 @@ class _ToBot(_Direction):
 
     def _handle(self, data: bytes) -> None:
         self._send(data)
-        # Other frames don't count: the bot can choose when gRPC sends them while it holds back messages.
+        # Other frames don't count: a bot that holds back messages can still choose when gRPC sends those.
         if self._messages.contains_start(data):
             self._relay.message_sent()
 

@@ -22,12 +22,12 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     sockets: tuple[str, ...]  # where to listen, one path per bot
     folder: str  # the referee's own folder, for its inner sockets; no bot can reach it
-    uid: int | None  # the user to switch to once the sockets are bound; None to stay the same user
-    person: int | None = None  # index of the bot that is a person, who has no socket and no clock
+    uid: int | None  # the user to switch to once the sockets are bound; None to keep the current user
+    person: int | None = None  # index of the seat that a person takes; a person has no socket and no clock
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """A seat's sandbox was started, so the time limit for its greeting now applies."""
+    """A seat's sandbox was started, so the time limit for the bot's greeting now applies."""
 
     seat: int
     cpu: CpuFiles

@@ -56,7 +56,7 @@ class _Seat:
     taken_over: int | None = None
     """The step at which the seat was taken over."""
     breaches: list[str] = field(default_factory=list)
-    """Descriptions of messages that answer no request. Each costs one decision."""
+    """Descriptions of unrequested messages. Each costs one decision."""
     faulted: set[tuple[int, int]] = field(default_factory=set)
     """Decisions with a fault, by round and turn."""
     answered: dict[tuple[int, int], Move] = field(default_factory=dict)

@@ -107,7 +107,7 @@ class ReplayRound:
     """The points of one round.
 
     Attributes:
-        scores: All points.
+        scores: Total points.
         breakdown: Points by kind, including zeros.
     """
 
@@ -144,8 +144,8 @@ class PublicReplay:
         rounds: All three rounds.
         puddings: Puddings at the end of the game.
         totals: Points including puddings.
-        places: From 1; taken-over seats come last.
-        rules_places: From 1, without regard to take-overs.
+        places: Places from 1; taken-over seats come last.
+        rules_places: Places from 1, without regard to take-overs.
     """
 
     format: str

@@ -53,7 +53,7 @@ class Difference(Exception):
 
 
 def verify(replay: PublicReplay) -> Difference | None:
-    """Replay a game from its seed, and return the first difference in document order; None if none."""
+    """Replay a game from its seed; return the first difference in document order, or None if it agrees."""
     try:
         _verify(replay)
     except Difference as difference:

@@ -46,7 +46,7 @@ class ProcessSandbox:
     ``lifeline``.
     """
 
-    limits = ("none: the process runtime isolates nothing",)
+    limits = ("none: the process runtime provides no isolation",)
 
     def __init__(self, process: subprocess.Popen[bytes], home: Path, lifeline: int) -> None:
         self.cpu = CpuFiles(threads=f"/proc/{process.pid}/task")  # there is no control group

@@ -176,7 +176,8 @@ class Hello(_message.Message):
     least 1; 0 means 1. The clock of every game with an open request is
     running, even while the bot is thinking about another game, so slow bots
     should send 1. The match uses the minimum over all seats. The turns
-    of these games are revealed together, once no decision is open in any.
+    of games played at the same time are revealed together, once no decision
+    is open in any of them.
     """
     def __init__(
         self,
@@ -359,8 +360,8 @@ class Welcome(_message.Message):
     games: _builtins.int
     """Number of games in the match, at least 1."""
     games_at_once: _builtins.int
-    """Maximum number of games at the same time: the minimum of
-    Hello.games_at_once over all seats.
+    """Maximum number of games played at the same time: the minimum of
+    Hello.games_at_once over all seats, but at most the number of games.
     """
     max_message_bytes: _builtins.int
     """Maximum size of a message from the bot, in bytes."""
@@ -544,7 +545,7 @@ class Position(_message.Message):
 
     @_builtins.property
     def hand_sizes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Cards in every hand; for the dummy, cards left in its pile."""
+        """Number of cards in every hand; for the dummy, in its pile."""
 
     def __init__(
         self,

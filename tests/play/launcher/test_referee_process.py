@@ -50,7 +50,7 @@ def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
             assert isinstance(message, Listening)
             timer = referee.kill_after(0.2)
         assert timer is not None
-        assert referee.describe_end() == "the match did not end within 0 s, the maximum that its clocks allow"
+        assert referee.describe_end() == "the match did not end within 0 s, the limit derived from its clocks"
 
 
 def test_a_killed_referee_is_described_by_its_exit_code(spec: RefereeSpec) -> None:

@@ -1,4 +1,4 @@
-"""Card statistics always cover all games: the first game that they cover is no longer recorded."""
+"""Card statistics always cover all games, so the first game that they cover is no longer recorded."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""The database accepts submissions in any language, because the program checks them."""
+"""The database accepts submissions in any language, because the program checks the language."""
 
 from alembic import op
 
