@@ -27,8 +27,8 @@ check: dev ## Check formatting, lint, types, imports, protocol, generated code, 
 CHECKS = check-types check-tests check-ruff check-proto check-generated check-init check-imports check-shell check-audit check-sbom
 .PHONY: $(CHECKS)
 
-# Two processes take half the time, but fail on a host so busy that they don't start within 3 s. Then, and if
-# there are errors, one process checks.
+# Two processes take half the time, but fail on a host so busy that they don't start within 3 s. In that
+# case, and if there are errors, a single process checks again.
 check-types:
 	@.venv/bin/mypy --num-workers=2 >/dev/null 2>&1 || .venv/bin/mypy
 
@@ -61,7 +61,7 @@ check-audit:
 check-sbom:
 	.venv/bin/python -m scripts.sbom
 
-generate: dev ## Write the Python code of proto/, and the reference pages that are generated from sources
+generate: dev ## Write the Python code for proto/, and the reference pages that are generated from sources
 	scripts/generate
 
 lock: dev ## Write the lock files
@@ -71,7 +71,7 @@ bench: setup ## Measure the arena and, for comparison, a bare echo; JSON=FILE st
 	@. scripts/uv-env.sh && if scripts/engine; then sandbox=docker; else sandbox=process; fi && \
 	ARENA_SANDBOX=$$sandbox .venv/bin/python -m benchmarks $(if $(JSON),--json $(JSON))
 
-hostile: dev ## Play hostile bots and print which the sandbox stopped; RUNTIME=runsc uses gVisor, TIMES=20
+hostile: dev ## Play hostile bots and print which of them the sandbox stopped; RUNTIME=runsc uses gVisor, TIMES=20
 	@. scripts/uv-env.sh && scripts/engine && .venv/bin/python -m tests.sandbox.hostile \
 	$(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(TIMES),--times $(TIMES))
 

@@ -1,10 +1,10 @@
-"""Measure the accuracy of the analyst's chances, and the gain of its best moves.
+"""Measure the accuracy of the analyst's chances, and the gain from its best moves.
 
     python -m benchmarks.analyst --games 1000 --positions 200
 
 House bots play at tables of 2 to 5 seats. At every second table one bot has all seats, as the analyst
 assumes; at the other tables the bots are drawn at random. Calibration compares the chances in every third
-turn with the resulting shares of first place. If the analyst's best move differs from the played one, the
+turn with the resulting shares of first place. If the analyst's best move differs from the one played, the
 table's bots continue the game with each of the two moves, from the actual hands and with several deals of
 later rounds.
 """
@@ -47,7 +47,7 @@ class Forecast(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """The best move's mean gain over the played one in one position."""
+    """The mean gain of the best move over the one played, in one position."""
 
     share: float  # gain in the share of first place
     points: float
@@ -91,7 +91,7 @@ def _share(places: Sequence[int], seat: int) -> float:
 
 
 def bins(found: Sequence[Forecast]) -> list[list[Forecast]]:
-    """Return the forecasts in groups by chance, all of the same width, without empty groups."""
+    """Group the forecasts by chance into bins of equal width, and leave out empty ones."""
     groups: list[list[Forecast]] = [[] for _ in range(BINS)]
     for each in found:
         groups[min(int(each.chance * BINS), BINS - 1)].append(each)
@@ -122,7 +122,7 @@ def disagreement(
 
 
 def gain(game: PublicReplay, made: RecordedDecision, found: AnalysedDecision, seed: int) -> Gain:
-    """Return the mean gain from continuing a position with the best move rather than the played one."""
+    """Return the mean gain from continuing a position with the best move rather than the one played."""
     log = log_of(game)
     state = replay(log).states[made.step]
     rng = _generator(str(seed))
@@ -149,7 +149,7 @@ def _move(option: Option) -> Move:
 
 
 def _redeal_later_rounds(state: State, rng: random.Random) -> State:
-    """Return the state with other cards for the rounds after the current one."""
+    """Return the state with different cards for the rounds after the current one."""
     dealt = state.round * state.rules.hand_size * state.rules.participants
     rest = list(state.deck[dealt:])
     rng.shuffle(rest)
@@ -219,7 +219,7 @@ def main() -> None:
         if found := disagreement(game, given.playouts, number):
             gains.append(gain(game, *found, number))
     if gains:
-        print(f"\n{len(gains)} positions, the best move minus the played one, 95% intervals of the mean:")
+        print(f"\n{len(gains)} positions, the best move minus the one played, 95% intervals of the mean:")
         print(f"share of first place {_interval([each.share for each in gains])}")
         print(f"points {_interval([each.points for each in gains])}")
     print(f"\n{time.process_time() - begun:.0f} s of one core")

@@ -2,8 +2,8 @@
 
     python -m benchmarks.batch
 
-Legal actions, including chopsticks, are drawn at random. *Step* includes shuffling, dealing and playing. The
-other columns are what a learner requests in each turn.
+Legal actions, including chopsticks, are drawn at random. *Step* includes shuffling, dealing and playing.
+*Observe* and *legal actions* are what a learner requests in each turn.
 """
 
 import time

@@ -139,7 +139,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     if platform.machine() != "x86_64":
-        sys.exit("benchmarks.channels: its programs are x86-64 code. Run it on an x86-64 machine")
+        sys.exit("benchmarks.channels: this benchmark runs x86-64 code, so it needs an x86-64 machine")
     chosen = [channel for channel in CHANNELS if channel.name in (options.channels or channel.name)]
     with docker.APIClient(**kwargs_from_env()) as client:
         info = client.info()
@@ -179,7 +179,7 @@ def _measure(channel: Channel, way: Way, times: int) -> list[Transfer]:
 
 
 def _image(hall: Hall, copy: int | None) -> str:
-    """Build the program and return its image. ``copy`` numbers a separate copy of the file, if any."""
+    """Build the program and return its image, with its own copy of the shared file if ``copy`` is set."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, _WHISPER.name if copy is None else f"{_WHISPER.name}-{copy}")
         folder.mkdir()

@@ -1,9 +1,9 @@
 """Measure the CPU time that the sandbox's controls add to a decision: ``python -m benchmarks.controls``.
 
 Two copies of a bot play in each match: one has all controls, and the other lacks some of them. In the next
-match they swap seats. The same referee asks both at the same times, so other work on the machine slows down
-both, and the ratio of their CPU times per decision is valid even on a busy host. For the first line of the
-result, no control is removed, which shows the precision.
+match they swap seats. The same referee asks both at the same times, so other work on the machine slows both
+down equally, and the ratio of their CPU times per decision is valid even on a busy host. For the first line
+of the result, no control is removed, which shows the precision.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def _remove_nothing(_: dict[str, Any]) -> None:
 
 
 def _allow_calls_by_name(arguments: dict[str, Any]) -> None:
-    """Allow each call by its name, so that the kernel checks no arguments and the init can't set a filter."""
+    """Allow each call by its name, so that arguments aren't checked and the init can't set a filter."""
     options = arguments["host_config"]["SecurityOpt"]
     place, profile = next(
         (place, json.loads(option.removeprefix("seccomp=")))

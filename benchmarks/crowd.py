@@ -7,8 +7,8 @@ those of a rebuild.
 
 The first and the latest games are played, checked and recorded as in an arena. Games of a few watched bots
 reuse the record and the replay of one of the first games with the same number of seats. All other games have
-a filler instead. Card statistics have realistic sizes: each match adds the counts of the first match with as
-many seats. The store has no accounts, submissions or logs of bots.
+fillers instead. Card statistics have realistic sizes: each match adds the counts of the first match with
+the same number of seats. The store has no accounts, submissions or bots' logs.
 """
 
 import argparse
@@ -72,7 +72,7 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class _DrawnMatch:
-    """A match's bots, by index. The ID of a bot's version is its index plus 1."""
+    """A match's bots, by index. The ID of a bot's version is the bot's index plus 1."""
 
     number: int
     bots: tuple[int, ...]
@@ -123,7 +123,7 @@ def is_watched(bot: str) -> bool:
 
 
 def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ended: datetime) -> None:
-    """Play this many games between some of the bots, two per match, as the arena does."""
+    """Play this many games between some of the bots, two per match, and record them as in an arena."""
     for _ in range(math.ceil(games / 2)):
         _play_one(store, dice, _draw_neighbours(dice, bots, dice.choice(_PLAYERS)), ended)
 
@@ -261,7 +261,7 @@ def _play(
 
 
 def _rate(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
-    """Rate a game approximately: an Elo step in proportion to a rating's uncertainty."""
+    """Rate a game approximately, with an Elo step proportional to each rating's uncertainty."""
     return tuple(
         Rating(
             own.mean

@@ -1,4 +1,4 @@
-"""The speed of the rules engine, in random games that list all legal moves and check every choice."""
+"""The speed of the rules engine in random games, with all legal moves listed and every choice checked."""
 
 import random
 import time
@@ -18,7 +18,7 @@ class Speed(NamedTuple):
 
 
 def measure_engine(players: int, games: int) -> Speed:
-    """Play the same games twice: from decks that were shuffled in advance, and from seeds."""
+    """Play the same deals twice: from decks that were shuffled in advance, and from seeds."""
     rules = Rules(players=players)
     seeds = [number.to_bytes(16, "big") for number in range(games)]
     decks = [shuffled_deck(rules, seed) for seed in seeds]

@@ -1,4 +1,4 @@
-"""Matches with the arena's launcher, in containers or plain processes."""
+"""Plays matches with the arena's launcher, in containers or plain processes."""
 
 import itertools
 import secrets
@@ -51,11 +51,11 @@ class Hall:
 
     @property
     def runs_containers(self) -> bool:
-        """True if bots run in containers, so that they are not child processes."""
+        """True if bots run in containers and are therefore not child processes."""
         return self.name is RuntimeName.DOCKER
 
     def spec(self, *, games: int, at_once: int, players: int = 2) -> MatchSpec:
-        """Return a match of the benchmark's bots that play this many games concurrently."""
+        """Return a match between the benchmark's bots, which play ``at_once`` of the games concurrently."""
         return MatchSpec(
             match=str(next(self._numbers)),
             attempt=1,
@@ -91,7 +91,7 @@ class Hall:
             folder.rmdir()
 
     def _source(self, at_once: int) -> str:
-        """Return the image or the folder of the bot that plays this many games concurrently."""
+        """Return the image or the folder of the bot that plays ``at_once`` games concurrently."""
         if at_once not in self._sources:
             folder = self._folder / f"bench-{at_once}"
             shutil.copytree(_BOT, folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -119,7 +119,7 @@ def open_hall(
     """
     exit_on_sigterm()
     install = f"bench-{secrets.token_hex(4)}"
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's path has at most 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's path can have at most 107 bytes
     folder.chmod(0o711)
     docked = name is RuntimeName.DOCKER
     runtime = DockerRuntime(engine(), runtime=container_runtime) if docked else ProcessRuntime()

@@ -1,7 +1,7 @@
 """Measure whether busy neighbours make honest bots exceed their clock: ``python -m benchmarks.neighbours``.
 
 Plays games between two honest bots under the ladder's clock and limits: first without neighbours, then with
-bots in up to five other slots of the host that use all available processor time. Needs a Docker engine. Exits
+bots that use all available processor time in up to five other slots of the host. Needs a Docker engine. Exits
 with 1 if an honest bot exceeds its clock or has any other fault.
 """
 
@@ -53,7 +53,7 @@ def main() -> None:
         "--games",
         type=int,
         default=1000,
-        help="games with neighbours; a tenth as many are played without (default: %(default)s)",
+        help="games with neighbours; a tenth as many are played without them (default: %(default)s)",
     )
     games: int = parser.parse_args().games
     with open_hall(RuntimeName.DOCKER) as hall:

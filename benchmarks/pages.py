@@ -1,8 +1,8 @@
 """Measure whether pages are as fast after a million games as after a hundred: ``python -m benchmarks.pages``.
 
-Creates two stores (:mod:`benchmarks.crowd`) unless they are specified, and serves each with a site of one
-process. While matches are recorded in both, it requests all public pages and lists from the two sites in
-turn, so that other load on the host affects both. Exits with 1 if a goal is missed.
+Creates two stores (:mod:`benchmarks.crowd`) unless they are specified, and serves each with a single-process
+site. While matches are recorded in both, the benchmark requests all public pages and lists from the two sites
+in turn, so that other load on the host affects both. Exits with 1 if a goal is missed.
 """
 
 import argparse
@@ -39,7 +39,7 @@ LARGE: Final = Crowd(bots=10_000, games=1_000_000)
 RATIO: Final = 2.0
 """Maximum ratio of a page's time on the large store to that on the small one."""
 P99_SECONDS: Final = 0.05
-"""Maximum 99th percentile of the leaderboard on the large store, while games are recorded."""
+"""Maximum 99th percentile of the leaderboard's times on the large store, while games are recorded."""
 SERVED: Final = 0.85
 """Minimum speed of serving leaderboards, relative to minimal responses, while games are recorded."""
 BYTES: Final = 100_000
@@ -167,8 +167,8 @@ def paths(folder: Path) -> dict[str, str]:
         "leaderboard": _BOARD,
         "leaderboard, 3 players": f"{_BOARD}?players=3",
         "leaderboard, page 2": f"{_BOARD}?page=2",
-        "leaderboard, without the house": f"{_BOARD}?house=without",
-        "leaderboard, one author searched": f"{_BOARD}?search={board[len(board) // 2].author}",
+        "leaderboard, without house bots": f"{_BOARD}?house=without",
+        "leaderboard, search for an author": f"{_BOARD}?search={board[len(board) // 2].author}",
         "leaderboard as CSV": f"{_BOARD}.csv?limit=50",
         "badge": f"{bot}/badge.svg",
         "leaderboard, head to head": "/leaderboard/versus",
@@ -191,7 +191,7 @@ def paths(folder: Path) -> dict[str, str]:
         "data": "/data",
         "start": "/start",
         "status": "/status",
-        "documents": "/docs",
+        "documentation": "/docs",
         "API: leaderboard": "/api/v1/leaderboard?limit=50",
         "API: games": "/api/v1/games",
         "API: games, older": f"/api/v1/games?before={old}",
@@ -272,13 +272,14 @@ def _report(machine: dict[str, str], timed: dict[str, list[Timed]], served: tupl
     console.print(table)
     board, plain = served
     console.print(
-        f"CPU of a response while games are recorded: the leaderboard {1e6 * board:.0f} µs, a minimal one "
-        f"{1e6 * plain:.0f} µs, so {plain / board:.2f}x as many leaderboards are served",
+        f"CPU per response while games are recorded: {1e6 * board:.0f} µs for the leaderboard, "
+        f"{1e6 * plain:.0f} µs for a minimal response, so leaderboards are served at "
+        f"{plain / board:.2f}x the rate",
         soft_wrap=True,
     )
     missed = list(_missed_goals(timed))
     if plain < SERVED * board:
-        missed.append(f"fewer than {SERVED}x as many leaderboards are served as minimal responses")
+        missed.append(f"leaderboards are served at less than {SERVED}x the rate of minimal responses")
     for text in missed:
         console.print(f"missed: {text}")
     return 1 if missed else 0

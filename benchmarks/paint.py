@@ -1,9 +1,9 @@
 """Measure how soon Chromium paints each page while games are recorded: ``python -m benchmarks.paint``.
 
-Creates a store (:mod:`benchmarks.crowd`), serves it with a site of one process, and records 240 games per
-minute in it. Opens every public page in a new browser profile, so nothing is cached, at the size of a phone
-and of a desktop. The times are the browser's own, from the start of the navigation to the first contentful
-paint. Exits with 1 if a page misses the goal.
+Creates a store (:mod:`benchmarks.crowd`), serves it with a single-process site, and records 240 games per
+minute in it. Opens every public page at the size of a phone and of a desktop, each time in a new browser
+profile, so that nothing is cached. The times are the browser's own, from the start of the navigation to the
+first contentful paint. Exits with 1 if a page misses the goal.
 """
 
 import argparse

@@ -56,7 +56,7 @@ def run_site(environment: dict[str, str]) -> Iterator[tuple[int, str]]:
     with _run_python(environment, "-m", "web", "--port", "0", stderr=subprocess.PIPE) as process:
         address = _address_of(process)
         if address is None:
-            sys.exit("the site did not start: see its output above")
+            sys.exit("the site did not start: run `python -m web` to see why")
         yield process.pid, address
 
 

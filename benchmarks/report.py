@@ -70,7 +70,7 @@ _MEASURED = ("x", "%", "µs", "ms")
 
 
 def print_report(machine: Mapping[str, str], summaries: Sequence[Summary]) -> None:
-    """Print everything on stdout. If stdout is a file, use no colours and enough width."""
+    """Print everything on stdout, at least 120 columns wide, and without colours if stdout is a file."""
     console = Console(highlight=False)
     console.width = max(console.width, 120)
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)

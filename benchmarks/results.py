@@ -27,7 +27,7 @@ class ResultCosts(NamedTuple):
     """CPU seconds per game."""
 
     check: float  # replaying the record and building the public replay
-    store: float  # the transaction that stores and rates it, in SQLite
+    store: float  # the SQLite transaction that stores and rates the game
 
 
 def measure_results(match: Match) -> ResultCosts:

@@ -18,7 +18,7 @@ AT_ONCE: Final = 32
 _MICRO: Final = 1e6
 _MILLI: Final = 1e3
 _DECISIONS_A_GAME: Final = 54
-"""Number of decisions of both seats at a table of two."""
+"""Number of decisions of both seats in a game at a table of two."""
 
 Tell = Callable[[str], None]
 
@@ -130,7 +130,7 @@ def _side_by_side_figures(hall: Hall, matches: _Matches) -> Iterator[Figure]:
 
 
 def _wire_figures(wire: _Wire, small: Talk, large: Talk) -> Iterator[Figure]:
-    section = "A bare echo, and tables in the same two processes"
+    section = "A bare echo, and tables, each in two processes"
     yield Figure(section, "a request and its answer, one game", small.request_bytes + small.answer_bytes, "B")
     yield Figure(
         section,
@@ -165,8 +165,8 @@ def _engine_figures() -> Iterator[Figure]:
 
 def _result_figures(costs: ResultCosts, matches: _Matches) -> Iterator[Figure]:
     section = "Results: CPU per two-player game"
-    yield Figure(section, "check of the record and public replay", costs.check * _MICRO, "µs")
-    yield Figure(section, "store and rating", costs.store * _MICRO, "µs")
+    yield Figure(section, "checking the record and building the public replay", costs.check * _MICRO, "µs")
+    yield Figure(section, "storing and rating", costs.store * _MICRO, "µs")
     one, many, start = matches.one, matches.many, matches.start
     rated = (start.referee + start.bots) / DEALS
     ways = {
@@ -177,4 +177,4 @@ def _result_figures(costs: ResultCosts, matches: _Matches) -> Iterator[Figure]:
     for name, playing in ways.items():
         yield Figure(section, f"playing: {name}", playing * _MICRO, "µs")
         share = 100 * costs.store / playing
-        yield Figure(section, f"share of store and rating: {name}", share, "%", "at most 10")
+        yield Figure(section, f"share of storing and rating: {name}", share, "%", "at most 10")

@@ -2,8 +2,8 @@
 
 Several addresses of this machine attack at the same time. 3,000 connections send part of a header and then
 an occasional byte, and are reopened when the site closes them. Four accounts upload images very slowly. Six
-addresses guess an author's password. During the attack this author logs in and submits a bot, and a visitor
-views pages. Exits with 1 if the author is refused or the 99th percentile of the pages misses the goal.
+addresses guess an author's password. During the attack, this author logs in and submits a bot, and a visitor
+views pages. Exits with 1 if the author is refused or the pages' 99th percentile misses the goal.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
     print("pages without the attack:", _summary(_times(site, requests)))
     _, headers = _log_in(site, _PASSWORD)
     cookie = next(line for line in headers.get_all("Set-Cookie", []) if "browser" in line).partition(";")[0]
-    spawn = multiprocessing.get_context("spawn")  # in another process, to take no time from the visitor
+    spawn = multiprocessing.get_context("spawn")  # in another process, so as not to slow the visitor down
     theirs, ours = spawn.Pipe()
     attack = spawn.Process(target=_attack, args=(theirs, site, connections, tokens[1:]))
     attack.start()
@@ -161,7 +161,7 @@ def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]
 def _guess(
     site: _Site, number: int, guesses: Counter[int], held: threading.Barrier, over: threading.Event
 ) -> None:
-    """Guess the author's password until the end. After a first refused guess, wait for the other guessers."""
+    """Guess the author's password until the end. After the first refusal, wait for the other guessers."""
     is_held = False
     while not over.wait(10 * _PAUSE):
         status, _ = _log_in(site, "a wrong guess", source=f"127.0.3.{1 + number}")

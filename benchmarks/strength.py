@@ -1,4 +1,4 @@
-"""Measure the strength of sample bots. Each plays against another bot, which has all other seats.
+"""Measure the strength of sample bots. Each plays against copies of another bot in all other seats.
 
     python -m benchmarks.strength --deals 30
     python -m benchmarks.strength mcts --against rollout greedy --players 2 5
@@ -52,7 +52,7 @@ class _Clock:
         self.decisions = 0
 
     def bot(self) -> Bot:
-        """Return the bot for one game, which measures its decisions."""
+        """Return the bot for one game, with its decisions counted and timed."""
         choose = new_chooser(self._bot).choose
 
         def timed(view: View) -> Choice:

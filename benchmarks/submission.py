@@ -31,7 +31,7 @@ _STAGES: Final = ("received", "inspected", "qualifying", "ended")
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """One submission, in seconds from the start of the command."""
+    """The times of one submission, in seconds from the start of the command."""
 
     what: str  # the kind of submission
     stages: dict[str, float]  # when each stage was reached, by name

@@ -53,7 +53,7 @@ class BotOutput(NamedTuple):
 
 
 def bot_cpu(outputs: Sequence[BotOutput]) -> float:
-    """Return these bots' CPU seconds per decision, without their start."""
+    """Return these bots' CPU seconds per decision, excluding their start."""
     spans = [output.steady for output in outputs]
     decisions = sum(last.decisions - first.decisions for first, last in spans)
     return sum(last.cpu - first.cpu for first, last in spans) / decisions
@@ -77,11 +77,11 @@ class Match:
 
     spec: MatchSpec
     record: MatchRecord
-    called: float  # time of the launcher's call, in seconds of a monotonic clock
+    called: float  # when the launcher was called, in seconds of a monotonic clock
 
     @property
     def outputs(self) -> tuple[BotOutput, ...]:
-        """What the bots printed, one per seat."""
+        """What the bots printed, with one entry per seat."""
         return tuple(BotOutput.read(seat.stderr) for seat in self.record.seats)
 
     @property
@@ -123,7 +123,7 @@ class Start:
 
     imported: float  # a single sandbox, from its launch to its first line after `import arena.sdk`
     ready: float  # a single sandbox, to the first line after the SDK has imported gRPC
-    first_decision: float  # a complete match, from the launcher's call to the first decision
+    first_decision: float  # a complete match, from calling the launcher to the first decision
     referee: float  # the referee's CPU for the complete match, nearly all of it for the start
     bots: float  # CPU of all bots of the match
     decisions: int  # number of decisions in the match

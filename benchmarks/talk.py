@@ -82,7 +82,7 @@ class _Conversation:
 
 
 def measure_talk(games: int, at_once: int) -> Talk:
-    """Play a match of two bots that play this many games concurrently."""
+    """Play a match of two bots that play ``at_once`` of the games concurrently."""
     conversation = _Conversation(games, at_once)
     referee, bots = conversation.play()
     count = len(conversation.requests)

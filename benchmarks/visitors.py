@@ -1,8 +1,8 @@
 """Measure the processor time that a visitor takes from the ladder: ``python -m benchmarks.visitors``.
 
 Starts an arena and its site. Visitors open the front page, the leaderboard and a game in progress in turn,
-and poll the game for updates like the viewer's script. The arena itself does no additional work for visitors,
-so their only cost to the ladder is the time of the site's process.
+and poll the game for updates as the viewer's script does. The arena itself does no additional work for
+visitors, so their only cost to the ladder is the time of the site's process.
 """
 
 import argparse
@@ -35,7 +35,9 @@ def main() -> None:
         prog="python -m benchmarks.visitors",
         description="Measure the processor time that a visitor takes from the ladder.",
     )
-    parser.add_argument("--seconds", type=float, default=60.0, help="time to measure (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="length of each measurement (default: %(default)s)"
+    )
     seconds: float = parser.parse_args().seconds
     with (
         run_arena(ARENA_SANDBOX="process", ARENA_LOG_LEVEL="error") as arena,
@@ -63,7 +65,7 @@ def _share(process: int, seconds: float) -> float:
 
 @contextmanager
 def _visitors(address: str) -> Iterator[None]:
-    """Run visitors of the site within the context; then raise the first error of any of them."""
+    """Simulate visitors within the context; then raise the first error that any of them had."""
     over = threading.Event()
     with ThreadPoolExecutor(_VISITORS) as pool:
         visits = [pool.submit(_visit, address, over, number) for number in range(_VISITORS)]

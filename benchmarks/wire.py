@@ -1,4 +1,4 @@
-"""A bare echo over gRPC, and tables in the same processes, to compare the costs of the wire and of the work.
+"""A bare echo over gRPC, and tables in as many processes, to compare the costs of the wire and of the work.
 
 The servers use ``grpc.aio`` under uvloop, with one socket per stream, like the referee. The clients use
 ``grpc.aio`` under asyncio, like the SDK.

@@ -1,4 +1,4 @@
-"""Train a network to play Sushi Go! by self-play, with only NumPy. It beats greedy after a few minutes.
+"""Train a network to play Sushi Go! through self-play, using only NumPy. It beats greedy after a few minutes.
 
     python examples/learn.py --minutes 5 --out learner
 
@@ -27,7 +27,7 @@ _HIDDEN: Final = 128
 _POINTS: Final = 10.0
 """A lead of this many points counts as 1."""
 
-_BOT: Final = '''"""Learnt by examples/learn.py."""
+_BOT: Final = '''"""Trained by examples/learn.py."""
 
 from pathlib import Path
 
@@ -80,7 +80,7 @@ class Network:
         return hidden, weights / weights.sum(axis=1, keepdims=True), out[:, -1]
 
     def learn(self, seen: Floats, legal: NDArray[np.bool_], actions: NDArray[np.intp], leads: Floats) -> None:
-        """Take a step of Adam: favour actions that did better than expected, and improve the expectation."""
+        """Take an Adam step: favour actions that did better than expected, and improve the expectation."""
         hidden, probabilities, expected = self.forward(seen, legal)
         better = leads - expected
         advantage = (better / (better.std() + 1e-6))[:, None]
@@ -122,8 +122,8 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
         seen = (batch.observe().reshape(_GAMES * rules.players, -1) / 8).astype(np.float32)
         legal = batch.legal_actions().reshape(len(seen), -1)
         _, probabilities, _ = network.forward(seen, legal)
-        # The Gumbel trick: the probability that an action's sum is the largest is the action's own
-        # probability.
+        # The Gumbel-max trick: the action with the largest sum is distributed according to the
+        # probabilities.
         actions = (np.log(probabilities + 1e-12) + rng.gumbel(size=probabilities.shape)).argmax(axis=1)
         batch.step(actions.reshape(_GAMES, rules.players))
         steps.append((number, seen, legal, actions))
@@ -158,14 +158,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--minutes", type=float, default=5, help="time to learn (default: %(default)s)")
+    parser.add_argument("--minutes", type=float, default=5, help="training time (default: %(default)s)")
     parser.add_argument(
         "--out", type=Path, default=Path("learner"), help="folder for the bot (default: %(default)s)"
     )
     parser.add_argument(
         "--games", type=int, default=1000, help="games for the final measurement (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed of the games (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed for training (default: %(default)s)")
     options = parser.parse_args()
     if (options.out / "bot.py").exists():
         parser.error(f"{options.out} already contains a bot: choose another folder with --out")

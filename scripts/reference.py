@@ -57,7 +57,7 @@ how to use them. `{name}` is required, `[name]` optional; `--json` prints JSON.
 """
 _JSON: Final = ("--json", "Print JSON.")
 _PLAIN: Final = re.compile(r"(Name|Id) of the (bot|account|match)\. *\[required\]$")
-"""Arguments that are left out of the table, because the usage line says enough about them."""
+"""Arguments that are left out of the list, because the usage line says enough about them."""
 
 _MESSAGES_HEAD = f"""\
 # The protocol's messages
@@ -204,7 +204,7 @@ def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str,
 
 def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as above
     context = typer.Context(command, info_name=" ".join(words))
-    # A parameter that the help hides has no record.
+    # A hidden parameter has no help record.
     found = filter(None, (each.get_help_record(context) for each in command.get_params(context)))
     records = [plain_record(*record) for record in found]
     listed = [

@@ -34,7 +34,7 @@ _ROOT: Final = Path(__file__).parents[1]
 _IMAGES: Final = (*(language.base_image for language in LANGUAGES), SERVER_IMAGE, DATABASE_IMAGE)
 _EXTRAS: Final = ("cluster", "env")
 _ENGINE_SECONDS: Final = 300
-"""Timeout of a call of the engine, which may be slow on a busy host."""
+"""Timeout for calls to the engine, which may be slow on a busy host."""
 _PIN: Final = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?==(?P<version>[^\s;\\]+)")
 _HASH: Final = re.compile(r"--hash=sha256:(?P<hash>[0-9a-f]{64})")
 _DEBIAN: Final = re.compile(r"^var/lib/dpkg/status(?:\.d/[^/]+)?$")
@@ -111,7 +111,7 @@ def write(file: Path, root: Component, components: Iterable[Component]) -> None:
 
 
 def write_image(client: docker.DockerClient, name: str, folder: Path) -> None:
-    """Write the SBOM of an image in the engine.
+    """Write the SBOM of one of the engine's images.
 
     Raises ImageNotFound if the engine has no such image.
     """
@@ -134,7 +134,7 @@ def write_image(client: docker.DockerClient, name: str, folder: Path) -> None:
 
 
 def main(folder: Path, images: Iterable[str]) -> None:
-    """Write all SBOMs for which an engine and images exist."""
+    """Write the wheel's SBOM and, if an engine is running, those of the images that it has."""
     root = Component(
         type=ComponentType.APPLICATION, name="kaiten-arena", version=__version__, bom_ref="kaiten-arena"
     )

@@ -28,7 +28,7 @@ class TokenRefused(AccountError):
 
 
 class WrongCredentials(AccountError):
-    """The name or the password is wrong; the error doesn't reveal which."""
+    """The name, the password or a token is wrong or no longer valid; a login doesn't reveal which."""
 
 
 def check_account_name(name: str) -> None:

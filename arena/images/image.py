@@ -27,14 +27,14 @@ class Platform(msgspec.Struct, frozen=True):
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """A layer. ``digest`` is the ``sha256:…`` of its uncompressed tar; ``size`` is the tar's, in bytes."""
+    """A layer: the digest (``sha256:…``) and the size in bytes of its uncompressed tar."""
 
     digest: str
     size: int
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """The only part of an image's configuration that the arena keeps."""
+    """The only settings in an image's configuration that the arena keeps."""
 
     entrypoint: tuple[str, ...] = ()  # may be empty if `cmd` isn't
     cmd: tuple[str, ...] = ()  # appended to `entrypoint`
@@ -92,7 +92,7 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     members: int = 65_536
     name_bytes: int = 1_024  # length of one path or link target
     names_bytes: int = 16 * _MIB  # length of all paths and link targets together
-    hard_links: int = 10_000  # hard links to one file; ext4 has room for 65,000, other file systems for fewer
+    hard_links: int = 10_000  # hard links to one file; ext4 allows 65,000, some other file systems fewer
     depth: int = 64  # folders in one path
     expansion: int = 100  # average gzip ratio after the first 16 MiB; real files stay below 10
     gzip_members: int = 100_000  # members in one gzip file; some builders write one for each file in a layer
@@ -136,7 +136,7 @@ _RESERVED: Final = re.compile(r"ARENA_.*|HOME")
 
 
 class ImageSettings(msgspec.Struct, frozen=True):
-    """The part of an image's configuration that the arena reads; it ignores the rest."""
+    """The settings in an image's configuration that the arena reads; it ignores other settings."""
 
     entrypoint: list[str] | None = msgspec.field(default=None, name="Entrypoint")
     cmd: list[str] | None = msgspec.field(default=None, name="Cmd")

@@ -206,7 +206,7 @@ def _layer_content(known: Layer, content: bytes) -> Content:
 def language_for(file_name: str) -> Language:
     """Return the language that a source file's name indicates.
 
-    Raises Rejected if the arena has no base image for it.
+    Raises Rejected if the name has no known suffix.
     """
     language = language_of(file_name)
     if language is None:

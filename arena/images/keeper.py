@@ -21,7 +21,7 @@ PRUNE_SECONDS: Final = 3600.0
 
 
 class ImageKeeper:
-    """Determines which images are in use, and prunes the others.
+    """Determines which images are in use, and prunes others if the quota is exceeded.
 
     ``store`` is the database of bots. ``prune_engine`` removes the engine's copies of pruned images, so that
     the quota (in bytes) applies there too. Uploads in progress are in ``folder``. ``now`` returns the time in

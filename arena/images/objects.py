@@ -63,7 +63,7 @@ class Objects:
             return content
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Yield an object in pieces. Raises IntakeError also if it doesn't exist."""
+        """Yield an object in pieces. Also raises IntakeError if it doesn't exist."""
         with self._storage_errors("read", name), self._files.open(self._path(name), "rb") as file:
             while piece := file.read(CHUNK):
                 yield piece

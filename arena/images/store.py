@@ -258,7 +258,7 @@ class ImageStore:
         return Pruned(images=tuple(pruned), freed=before - left, left=left)
 
     def _remove(self, digests: Iterable[str], sizes: dict[str, int]) -> int:
-        """Remove blobs, also from ``sizes``. Return how many bytes that frees."""
+        """Remove blobs from the store and from ``sizes``. Return how many bytes that frees."""
         freed = 0
         for digest in digests:
             self._objects.remove(_blob(digest))

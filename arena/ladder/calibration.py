@@ -117,7 +117,7 @@ _MIN_PAIRS: Final = 20
 
 SHARE: Final = 0.95
 _Z: Final = 1.959963984540054
-"""Standard deviations on either side of a mean that contain ``SHARE`` of a normal distribution."""
+"""Number of standard deviations around the mean that contain ``SHARE`` of a normal distribution."""
 
 _MIN_SPAN_GAMES: Final = 100
 """Minimum number of games in a part."""
@@ -155,7 +155,7 @@ class Predictions:
     Attributes:
         players: Number of players.
         games: Number of games.
-        groups: Groups in ascending order, without empty ones.
+        groups: Non-empty groups, in ascending order.
         predicted: Mean predicted probability that the favourite of a pair finishes ahead (sharpness).
         observed: Share of favourites that finished ahead.
         log_loss: Mean of -ln of the probability predicted for the actual result, over pairs that did not tie;
@@ -172,15 +172,15 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Some of the games, consecutive in the order in which they were rated.
+    """A part of the games, rated one after another.
 
     Attributes:
-        start: End of its first game, UTC.
+        start: End of the part's first game, UTC.
         end: End of its last game.
         games: Number of games.
         moves: Number of versions with enough games in this part.
-        held: Share of these versions whose final rating is within the 95% interval around their first rating;
-            None if there are no such versions.
+        held: Share of these versions whose rating changed by no more than its deviations imply in 95% of
+            cases; None if there are no such versions.
         log_loss: As in :class:`Predictions`, but over all numbers of players.
     """
 
@@ -198,7 +198,7 @@ class Calibration:
 
     Attributes:
         games: Number of games.
-        tables: Predictions by number of players, ascending, without empty ones.
+        tables: Predictions for each number of players that occurs, in ascending order.
         spans: Parts of the games, oldest first.
     """
 

@@ -76,7 +76,7 @@ def _add_nigiri(cards: Sequence[Card], shares: list[int]) -> None:
 
 
 def _set_shares(points: int, members: int) -> Iterator[int]:
-    """Yield the share of each card of a kind: first the cards in sets, with equal shares, then 0."""
+    """Yield the share of each card of a kind: equal shares for the cards in sets, and 0 for the rest."""
     return chain(repeat(_equal_share(points, members), members), repeat(0))
 
 
@@ -91,7 +91,7 @@ ALL_TURNS: Final = 0
 """Key for all turns of a round together."""
 
 Key = tuple[int, Card, int]
-"""Number of players, kind of card, and turn of the round from 1, or ``ALL_TURNS``."""
+"""Number of players, kind of card, and turn of the round, numbered from 1, or ``ALL_TURNS``."""
 
 
 class Count(NamedTuple):
@@ -99,7 +99,7 @@ class Count(NamedTuple):
 
     seen: int = 0  # decisions with at least one such card in the hand
     taken: int = 0  # decisions that placed at least one such card
-    cards: int = 0  # cards placed; more than `taken` if chopsticks took two of a kind
+    cards: int = 0  # cards placed; more than `taken` if bots used chopsticks to take two of a kind
     won_taken: int = 0  # wins of the seats that took the card, added once per decision, in units of 1 / `WIN`
     won_passed: int = 0  # the same for decisions that passed the card
     points: int = 0  # points of the cards taken, in units of 1 / `POINT`
@@ -112,7 +112,7 @@ class Games(NamedTuple):
 
     games: int = 0
     seats: int = 0  # except seats that the stand-in took over
-    decisions: int = 0  # without the stand-in's
+    decisions: int = 0  # except the stand-in's
     won: int = 0  # wins of the deciding seats, added once per decision, in units of 1 / `WIN`
 
 
@@ -144,9 +144,9 @@ def count_game(
     places: Sequence[int],
     taken_over: Sequence[bool],
 ) -> Tally:
-    """Count a game, except seats that the stand-in took over.
+    """Count the decisions in a game, except those of seats that the stand-in took over.
 
-    ``states`` covers the whole game: step ``i`` begins in state ``i``. ``places`` are final.
+    ``states`` covers the whole game: step ``i`` begins in state ``i``. ``places`` are the final places.
     """
     players = states[0].rules.players
     if states[0].rules.dummy:
@@ -195,8 +195,8 @@ def _own_decisions(
 
 
 def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_OwnDecision], wins: int) -> None:
-    """Add a seat's decisions to ``sums``, which become Counts. ``wins`` is the seat's share of the win."""
-    # For each card and turn, the seat's seen, taken, cards and points.
+    """Add a seat's decisions to ``sums``, whose rows become Counts. ``wins`` is the seat's share of a win."""
+    # For each card and turn, the seat's counts: `seen`, `taken`, `cards` and `points`.
     counted: dict[tuple[Card, int], list[int]] = {}
     for turn, hand, cards, points in decisions:
         for card in set(hand):

@@ -41,7 +41,7 @@ class WinRate(Estimate):
 
 
 def win_rate(won: int, times: int, squares: int) -> WinRate | None:
-    """Return the share of decisions in games that were won, or None if there are no decisions.
+    """Return the share of decisions that were made in won games, or None if there are no decisions.
 
     ``won`` is in units of 1 / ``WIN``. ``times`` is the number of decisions. ``squares`` is the sum of the
     squares of each seat's number of decisions in each game.
@@ -82,7 +82,7 @@ class CardFigures:
     """The counts and figures of a card. The page /cards/definitions explains them.
 
     Attributes:
-        turn: Turn of the round, from 1; None for all turns.
+        turn: Turn of the round, numbered from 1; None for all turns.
         seen: Decisions with the card in the hand.
         taken: Decisions that took the card.
         copies: Number of copies taken; with chopsticks, a decision may take two.
@@ -133,9 +133,9 @@ class CardTable:
         players: Number of players, or None for all games.
         games: Number of games counted.
         seats: Seats in these games, except those that the stand-in took over.
-        decisions: Decisions of these seats, without the stand-in's.
-        win_rate: Share of decisions in games that were won; None if there are no decisions.
-        cards: Cards in the order of the deck. Soy sauce, which only a variant has, is included only if seen.
+        decisions: Decisions of these seats, except the stand-in's.
+        win_rate: Share of decisions that were made in won games; None if there are no decisions.
+        cards: Cards in the order of the deck. Soy sauce, used only in a variant, is included only if seen.
     """
 
     players: int | None
@@ -147,7 +147,7 @@ class CardTable:
 
 
 def table_of(tally: Tally, players: int | None) -> CardTable:
-    """Return the statistics of games with this number of players, or of all if None."""
+    """Return the statistics of games with this number of players, or of all games if it is None."""
     counts: dict[tuple[Card, int], Count] = {}
     for (number, card, turn), more in tally.counts.items():
         if players in {None, number}:
@@ -156,7 +156,7 @@ def table_of(tally: Tally, players: int | None) -> CardTable:
     for number, each in tally.games.items():
         if players in {None, number}:
             games = Games(*map(add, games, each))
-    # The last card of a round is not a decision.
+    # The last card of a round is played without a decision.
     turns = range(1, Rules(players=players or PLAYER_COUNTS[0]).turns)
     return CardTable(
         players=players,
@@ -213,7 +213,7 @@ class CardHabit:
     seen: int  # decisions with the card in the hand
     taken: int  # decisions that took it
     rate: float  # taken / seen
-    # How often all bots take it with the same number of players in the same turns. None if unknown.
+    # How often all bots take it in the same turns with the same number of players. None if unknown.
     usual: float | None
     difference: float | None  # the bot's rate minus `usual`; None if `usual` is None
 

@@ -29,7 +29,7 @@ _MISSING_MODULE: Final = re.compile(
 def where_it_failed(stderr: str) -> str | None:
     """Return the last error in the bot's code, with its place if that is known, or None.
 
-    Instead of an unknown place, the position of ``choose`` is given if that is known.
+    If the place is unknown, the position of ``choose`` is given instead, if known.
     """
     failure = next((found for language in LANGUAGES if (found := language.find_failure(stderr))), None)
     if failure is None:
@@ -69,7 +69,7 @@ def last_output_line(stderr: str, notice: str) -> str | None:
 
 
 def text_before(stderr: str, notice: str) -> str:
-    """Return the text before the line with ``kaiten: `` and the notice, or all of it if there is none."""
+    """Return the text before the line with ``kaiten: `` and the notice, or all text without such a line."""
     before, found, _ = stderr.partition(f"{_NOTICE_PREFIX}{notice}")
     return before if found else stderr
 

@@ -1,7 +1,7 @@
 """Draws tables for matches. Does no I/O; the caller provides the random number generator.
 
 A table is drawn for a new version or, if there is none, for the version that has waited longest. The
-opponents are drawn from versions that have waited long, so that no version waits much longer than the others.
+opponents are drawn from those that have waited longest, so that no version waits much longer than the others.
 Opponents come from a wide range of ratings while ratings are uncertain, and from a narrower range once the
 ratings have settled. About as many opponents are rated above the table's first version as below it.
 """
@@ -104,7 +104,7 @@ def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random
 def round_of_tables(
     candidates: Sequence[Candidate], counts: Sequence[int], rng: random.Random
 ) -> tuple[tuple[int, ...], ...]:
-    """Return tables in which every bot plays at least once with every number of players.
+    """Return tables at which every bot plays at least once with every number of players.
 
     Raises TooFewBots for the same reasons as :func:`draw_table`.
     """

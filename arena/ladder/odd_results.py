@@ -30,7 +30,7 @@ _NEGLIGIBLE_DEVIATION: Final = 1e-9
 """Deviation of a skill that is treated as known: the ratings' error is added only once per pair."""
 
 _SLOPE_STEP: Final = 0.01
-"""Difference of two means for computing the slope of an expectation."""
+"""Difference between two means, used to compute the slope of an expectation."""
 
 Name = TypeVar("Name", bound=Hashable)
 

@@ -1,6 +1,6 @@
 """The posterior distribution of skills, from which rank intervals are computed.
 
-A game is a Plackett-Luce choice: of the players not yet placed, each finishes next with a probability
+A game is a Plackett-Luce ranking: of the players not yet placed, each finishes next with a probability
 proportional to the exponential of its skill. Each game replaces the skills at its table with a normal
 approximation of their joint posterior (Laplace's, after one Newton step). Only the diagonal of the covariance
 is kept, so the cost of a game does not depend on the number of bots. Like ratings, skills are updated game by
@@ -81,7 +81,7 @@ def _slopes(logits: Sequence[float], places: Sequence[int]) -> tuple[list[float]
 
 
 def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Invert a symmetric positive definite matrix by Gauss-Jordan elimination. It needs no pivoting here."""
+    """Invert a symmetric positive definite matrix by Gauss-Jordan elimination. No pivoting is needed."""
     size = len(matrix)
     rows = [[*row, *(float(other == seat) for other in range(size))] for seat, row in enumerate(matrix)]
     for seat in range(size):

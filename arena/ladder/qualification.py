@@ -127,7 +127,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
 
 
 def numbers(played: Sequence[Played | None]) -> tuple[int, ...]:
-    """Return each game's number among the ``GAMES``, from 1; a repeated game keeps its number.
+    """Return each game's number, from 1 to ``GAMES``; a repeated game keeps its number.
 
     ``played`` contains None for games that are not over or that the arena could not play.
     """

@@ -5,7 +5,7 @@
 
 A rank is one more than the number of players with a higher skill. A player's skill is drawn ``DRAWS`` times.
 Each draw is ranked in a field, which contains one drawn skill of every player. The interval leaves out the
-lowest and the highest fortieth of these ranks, so it contains ``SHARE`` of them.
+lowest 2.5% and the highest 2.5% of these ranks, so it contains ``SHARE`` of them.
 
 Draws are spread evenly (Latin hypercube sampling): a player's own draws are the midpoints of ``DRAWS``
 equally likely slices of the distribution. For the fields, each distribution is divided into as many slices as

@@ -199,7 +199,7 @@ def game_time(millis: Iterable[float | None]) -> int | None:
 
 
 def add(times: Times, micros: int) -> Times:
-    """Return the times with another added, which is rounded half up to two significant digits."""
+    """Return the times with one more, which is rounded half up to two significant digits."""
     unit: int = 10 ** max(0, len(str(micros)) - _SIGNIFICANT_DIGITS)
     rounded = (micros + unit // 2) // unit * unit
     at = bisect_left(times, (rounded, 0))

@@ -154,12 +154,12 @@ T = TypeVar("T")
 
 
 def stride(games: int) -> int:
-    """Return n such that a curve keeps every n-th game's point after this number of games."""
+    """Return n such that, after this number of games, a curve keeps the point of every n-th game."""
     return 1 << max(0, (games // MAX_POINTS).bit_length())
 
 
 def thinned(points: Sequence[T], max_points: int) -> tuple[T, ...]:
-    """Return at most ``max_points`` (two or more) points: the first, the last, and evenly spaced others."""
+    """Return at most ``max_points`` (two or more) evenly spaced points, including the first and the last."""
     last = len(points) - 1
     if last < max_points:
         return tuple(points)

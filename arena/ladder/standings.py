@@ -26,7 +26,7 @@ class BoardLine:
     """A bot's data for a leaderboard."""
 
     bot: str  # name
-    version: int  # number of the active version, from 1
+    version: int  # number of the active version; the first is 1
     author: str  # name
     house: bool  # whether it is a house bot
     benched: bool  # whether it is benched
@@ -34,7 +34,7 @@ class BoardLine:
 
     @property
     def order(self) -> tuple[bool, float, float, str]:
-        """Sort key: bots without games last, then by score, smallest deviation and name.
+        """Sort key: highest score first, then smallest deviation, then name; bots without games come last.
 
         Bots share a rank if the first two parts of their keys are equal.
         """
@@ -84,7 +84,7 @@ class BoardOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardQuery:
-    """A part of a leaderboard to read."""
+    """Which part of a leaderboard to read."""
 
     players: int | None = None  # 2 to 5, or None for all games
     house: bool = True  # whether to include house bots
@@ -157,7 +157,7 @@ class Standings:
         return [self._lines[key[-1]].bot for key in self._order]
 
     def row(self, bot: str, today: int) -> Row | None:
-        """Return a bot's line, or None if it is not on the list."""
+        """Return a bot's row, or None if it is not on the list."""
         found = self._names.get(bot)
         return None if found is None else self._row(self._keys[found], today)
 

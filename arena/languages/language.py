@@ -1,4 +1,4 @@
-"""What the arena knows about a programming language."""
+"""The description of a programming language."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ DEBIAN_RELEASE: Final = "bookworm"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parents:
-    """The two alternative parents of an image, with their build arguments. Their content is equivalent."""
+    """The two alternative parents of an image, which have equivalent content, and their build arguments."""
 
     name: str  # part of the images' names, such as `python`
     official: str  # the image in a registry
@@ -59,14 +59,14 @@ class BaseRecipe:
 
 
 class Failure(NamedTuple):
-    """An error that a bot printed, and its place in the bot's code, or None if that is unknown."""
+    """An error that a bot printed, and its place in the bot's code (None if unknown)."""
 
     error: str
     place: str | None
 
 
 def no_position(_stderr: str) -> None:
-    """Find no position: for languages that print no stack for late decisions."""
+    """Return None, for languages whose library prints no stack for late decisions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Language:
     recipe: BaseRecipe
     starter: Starter
     find_failure: Callable[[str], Failure | None]  # finds the last error in a bot's stderr
-    find_position: Callable[[str], str | None] = no_position  # finds where a late bot was, in its stderr
+    find_position: Callable[[str], str | None] = no_position  # finds a late bot's position in its stderr
 
     @property
     def base_image(self) -> str:

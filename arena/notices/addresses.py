@@ -42,7 +42,7 @@ class WebhookTarget:
 def check_mail(address: str) -> None:
     """Check the syntax of an email address. Raises SubscriptionRefused."""
     if len(address) > _MAX_MAIL_LENGTH or not _MAIL.fullmatch(address):
-        raise SubscriptionRefused("this is not an email address: enter one such as ann@mail.example")
+        raise SubscriptionRefused("this is not an email address: enter an address such as ann@mail.example")
 
 
 def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
@@ -53,7 +53,7 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
     """
     if len(url) > _MAX_LENGTH or not _PRINTABLE_ASCII.fullmatch(url):
         raise SubscriptionRefused(
-            f"the address must have at most {_MAX_LENGTH} ASCII characters and no spaces"
+            f"the address must consist of at most {_MAX_LENGTH} ASCII characters, without spaces"
         )
     try:
         parts = urlsplit(url)

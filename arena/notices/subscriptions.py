@@ -100,7 +100,7 @@ class OwnSubscriptions:
         return self._subscriptions.remove(account.id, subscription, entry)
 
     def test(self, account: KnownAccount, subscription: int) -> KnownSubscription | None:
-        """Send a test, and switch the subscription on again if it is off.
+        """Send a test notice, and switch the subscription on again if it is off.
 
         Return None if the account has no such subscription. Raises NotConfirmed.
         """

@@ -23,7 +23,7 @@ from arena.notices.addresses import SubscriptionRefused, WebhookTarget, parse_we
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - a prefix
 
 _TIMEOUT_SECONDS: Final = 5.0
-_TOO_SLOW: Final = f"it did not respond within {_TIMEOUT_SECONDS:.0f} s"
+_TOO_SLOW: Final = f"the server did not respond within {_TIMEOUT_SECONDS:.0f} s"
 _SUCCESSES: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
 _HTTP_GONE: Final = 410
@@ -108,13 +108,13 @@ class Webhooks:
             connection.request("POST", target.path, body, headers)
             status = connection.getresponse().status
         except ssl.SSLCertVerificationError as error:
-            raise NotDelivered(f"its certificate is not valid: {error.verify_message}") from error
+            raise NotDelivered(f"the server's certificate is not valid: {error.verify_message}") from error
         except (OSError, HTTPException, ValueError) as error:
             if connection.is_cut or isinstance(error, TimeoutError):
                 raise NotDelivered(_TOO_SLOW) from error
             if isinstance(error, OSError):
                 raise NotDelivered(f"the connection failed: {error.strerror or 'it was closed'}") from error
-            raise NotDelivered("its response is not HTTP") from error
+            raise NotDelivered("the server's response is not HTTP") from error
         finally:
             watch.cancel()
             connection.close()

@@ -32,7 +32,7 @@ _GRACE_SECONDS: Final = 1
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 Check = Callable[[], str | None]
-"""Returns a description of the problem, or None, within a few seconds."""
+"""Returns, within a few seconds, a description of the problem, or None if there is none."""
 
 Answer = Callable[[], Response]
 """Responds to a request, in a separate thread."""
@@ -199,7 +199,7 @@ def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
             response = await asyncio.wrap_future(call.begin())
         except Exception:  # noqa: BLE001 - answered with 500; the next request may succeed
             _log.exception("health or metrics request failed")
-            response = PlainTextResponse("this check failed: see the log\n", HTTPStatus.INTERNAL_SERVER_ERROR)
+            response = PlainTextResponse("request failed: see the log\n", HTTPStatus.INTERNAL_SERVER_ERROR)
         response.headers.update(_NO_STORE)
         return response
 

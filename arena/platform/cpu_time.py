@@ -82,10 +82,10 @@ class _ActivePeriod(NamedTuple):
 class HostDelayMeter:
     """Measures how long the host kept a runnable sandbox from running.
 
-    The measurement errs in the host's favour. From each thread's wait, the running time of all other threads
-    on any core is subtracted; the longest remainder counts, minus the throttled time. The waits of threads
-    that have ended since the last measurement are ignored. So a bot that spins or forks until its quota is
-    used up gains nothing.
+    The measurement errs in the host's favour. The running time of all other threads, on any core, is
+    subtracted from each thread's wait; the longest remainder counts, minus the throttled time. The waits of
+    threads that have ended since the last measurement are ignored. So a bot that spins or forks until its
+    quota is used up gains nothing.
 
     A bot that sleeps gains nothing either, although its runtime's timers keep waking threads, each of which
     waits for a processor. If some threads wake and all are soon asleep again, without a message in or out
@@ -134,7 +134,7 @@ class HostDelayMeter:
         return CpuSample(delay - self._idle_wait(threads, delay, spent), needed)
 
     def message_passed(self) -> None:
-        """Record that the bot is about to get or has just sent a message, so that waits around it count."""
+        """Record that the bot is about to get a message or has just sent one, so waits around it count."""
         self._message_passed = True
 
     @property
@@ -156,7 +156,7 @@ class HostDelayMeter:
         return wait - period.wait
 
     def _idle_wait(self, threads: dict[int, _Thread], delay: float, spent: float) -> float:
-        """Return the wait to subtract because it delayed nothing. A new period may begin."""
+        """Return the wait to subtract because it delayed nothing. This may begin a new period."""
         if self._message_passed:
             self._message_passed, self._asleep, self._active = False, None, _ActivePeriod()
             return 0.0
@@ -255,8 +255,8 @@ class OwnRunDelay:
 def _wait(now: _Thread, before: _Thread | None, spent: float) -> float:
     """Return how long a thread has waited, minus the time that the sandbox's other threads ran meanwhile.
 
-    ``before`` is None if the thread has started since; ``spent`` is the time that all threads ran. The result
-    may be negative.
+    ``before`` is None if the thread is new; ``spent`` is the time that all threads have run since ``before``.
+    The result may be negative.
     """
     if before is None or before.waited > now.waited:
         before = _Thread(0.0, 0.0, 0)

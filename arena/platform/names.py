@@ -35,7 +35,7 @@ def check_name(name: str, what: str) -> None:
     """
     if not _NAME.fullmatch(name):
         raise WrongName(
-            f"{name[:_MAX_QUOTED]!a} can't be the name of a {what}: use 2 to 40 letters from a to z, digits, "
+            f"{name[:_MAX_QUOTED]!a} is not a valid {what} name: use 2 to 40 letters from a to z, digits, "
             "- and _, with a letter or a digit first"
         )
 

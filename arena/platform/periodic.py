@@ -61,5 +61,5 @@ class Backoff:
     factor: float = 2.0  # factor by which each additional failure multiplies the delay
 
     def after(self, failures: int) -> float:
-        """Return the delay in seconds after a number of consecutive failures, at least 1."""
+        """Return the delay in seconds after this number (at least 1) of consecutive failures."""
         return min(self.first * self.factor ** min(failures - 1, _MAX_EXPONENT), self.maximum)

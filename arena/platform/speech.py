@@ -1,4 +1,4 @@
-"""Makes untrusted text safe to show, formats shares and counts, and copies commands' messages to the log."""
+"""Makes untrusted text safe to show, formats shares and counts, and logs commands' messages as JSON."""
 
 import logging
 import unicodedata

@@ -109,7 +109,7 @@ class BotsGroup(Protocol):
 
 
 class CanaryParts(NamedTuple):
-    """The id of the canary's image, and a folder, writable only by this user, for its sockets."""
+    """The id of the canary's image, and a folder for its sockets that only this user can write to."""
 
     image: str
     run_dir: Path
@@ -197,8 +197,8 @@ _TAIL: Final = CAPTURE_LIMIT - _HEAD - _GAP_NOTE_BYTES
 class Capture:
     """The first 16 KiB of a bot's output and the end of the rest, 64 KiB in all.
 
-    The first lines show how a bot started; the last ones show how it ended. Only one thread may feed it;
-    any thread may read it.
+    The first lines show how a bot started; the last ones show how it ended. Only one thread
+    may call :meth:`feed`; any thread may call :meth:`text`.
     """
 
     def __init__(self) -> None:

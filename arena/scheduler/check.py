@@ -197,7 +197,8 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
 
     House bots always send Hello and play. So the host was at fault if a house bot was absent, or if no bot at
     a table with a house bot played a card. It was also at fault if all bots in a rated match were absent.
-    Challenges are excluded: all their bots may belong to one author, who could void matches on purpose.
+    This last rule excludes challenges: all their bots may belong to one author, who could void matches on
+    purpose.
     """
     absent = {
         bot
@@ -211,8 +212,8 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     missing = [claim.seats[bot].bot for bot in sorted(absent) if claim.seats[bot].author == HOUSE]
     if missing:
         raise MatchVoid(
-            f"the house bots {', '.join(missing)} did not send Hello in time: the host was too busy to start "
-            "bots"
+            f"house bots did not send Hello in time ({', '.join(missing)}): the host was too busy to start "
+            "them"
         )
     house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
     first = games[0].record.steps[0]

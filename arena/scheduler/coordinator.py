@@ -40,7 +40,7 @@ _PROGRAM_CHECK_SECONDS: Final = 2.0
 """Interval between checks of the program's files."""
 
 _START_SECONDS: Final = 120.0
-"""Seconds allowed for loading images and starting sandboxes, in addition to a match's clocks."""
+"""Seconds allowed for loading images and starting sandboxes, in addition to the time on a match's clocks."""
 
 
 class ArenaError(Exception):
@@ -262,7 +262,7 @@ class Coordinator:
             why = "its lease expired"
             self._events.put(AttemptFailed(match, attempt, why, lost=True, quarantined=quarantined))
         self._settling.notify(LeasesRenewed(len(matches), len(expired)))
-        # Last, because this data is only displayed: a failure or delay here affects no match.
+        # Last, because this data is only displayed: a failure or delay here doesn't affect matches.
         self._store.leases.publish_workers(self._name, self._workers.status(), self._workers.refused())
 
     def _wait_for_event(self) -> None:

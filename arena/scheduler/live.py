@@ -1,7 +1,7 @@
 """Checks workers' progress messages and publishes what viewers may see of games in progress.
 
 Workers are not trusted: the deal comes from the specification, the steps are replayed under the rules, and
-only finished rounds are stored. A failure here affects no match.
+only finished rounds are stored. A failure here doesn't affect the match.
 """
 
 import threading

@@ -103,7 +103,7 @@ class PersonTables:
             self._executor.submit(self._play, game, table, person)
 
     def _forward(self) -> None:
-        """Forward choices, and end the games that failed or whose people have left. Raises StoreError."""
+        """Forward choices, and end the games that failed or whose player has left. Raises StoreError."""
         playing = self._games.playing()
         with self._lock:
             seated, failed = dict(self._seated), dict(self._failed)
@@ -147,7 +147,7 @@ class PersonTables:
             self._free_tables.append(table)
 
     def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> str | None:
-        """Play a game and store its replay. Return the reason if that fails, and otherwise None."""
+        """Play a game and store its replay. Return None, or the reason if that fails."""
         try:
             if (reason := self._unplayable_reason(game)) is not None:
                 return reason

@@ -64,7 +64,7 @@ class MatchBackoff:
         self._failed.pop(match, None)
 
     def succeed(self, match: str) -> None:
-        """End the shared backoff and this match's own, because it was played."""
+        """End the shared backoff and that of this match, which was played."""
         self.forget(match)
         self._shared_until = 0.0
 
@@ -101,7 +101,7 @@ class ConsecutiveVoids:
         return self.count >= MAX_CONSECUTIVE_VOIDS and not (self._common_authors or one_of_several)
 
     def add(self, authors: Collection[str], worker: str) -> None:
-        """Count a void match, given the authors of its submitted bots and its worker."""
+        """Count a void match, given its worker and the authors of its submitted bots."""
         self._common_authors = frozenset(authors) & (
             self._common_authors if self.count else frozenset(authors)
         )
@@ -156,7 +156,7 @@ MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | Leas
 """A match or lease event. FinishedMatch means that the match was played and stored."""
 
 Watcher = Callable[[MatchEvent], None]
-"""Called with each event, in the coordinator's thread unless the event says otherwise."""
+"""Called with each event, in the coordinator's thread unless the event's docstring says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

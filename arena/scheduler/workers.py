@@ -102,7 +102,7 @@ _RECOVERED: Final = 0.08
 reached ``_RECOVERED``, or a minute has passed in which no seats were in use."""
 
 _GROWTH_MARGIN: Final = 0.8
-"""To keep the number of seats stable, it grows only as far as this fraction of the measured share allows."""
+"""To keep the number of seats stable, seats are added only as far as this fraction of the share allows."""
 
 MAX_WAIT_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: bots' clocks exclude the host's delays."""
@@ -149,7 +149,7 @@ class LoadMonitor:
         self._run_delay: OwnRunDelay | None = None
 
     def measure(self) -> None:
-        """Spin briefly, measure the share of a core that this thread gets, and set the usable slots.
+        """Spin briefly, measure this thread's share of a core, and set the number of usable slots.
 
         Not thread-safe.
         """
@@ -176,7 +176,7 @@ HOST_BACKOFF: Final = Backoff(first=1.0, maximum=30.0)
 """Backoff after consecutive failures. Without it, a broken host would lose match after match."""
 
 POLL_SECONDS: Final = 0.5
-"""Interval between checks for a failed host's recovery, after its backoff."""
+"""Interval between checks of whether a failed host has recovered, after its backoff."""
 
 
 @contextmanager
@@ -188,7 +188,7 @@ def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["L
     """
     with ThreadPoolExecutor(slots.size, thread_name_prefix="match") as executor:
         workers = LocalWorkers(launcher, slots, executor, name)
-        # A hung container engine blocks this thread, not the one that stores results.
+        # In a separate thread, so that a hung container engine doesn't block the thread that stores results.
         with PeriodicTask(workers.poll, name="host", seconds=POLL_SECONDS, expected=()), load_monitor(slots):
             yield workers
 

@@ -1,8 +1,8 @@
 """Moves submitted files onto the ladder: through the stages, or directly if an operator submits them.
 
 Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next
-stage. If a step is killed, the next run repeats it. After an arena fault, the submission waits, shows
-the reason, and is retried, unless the arena has lost its file.
+stage. If a step is killed, the next run repeats it. After an arena fault, the submission waits, with the
+reason shown, and is retried, unless the arena has lost its file.
 """
 
 from collections.abc import Callable, Collection
@@ -216,7 +216,7 @@ class Pipeline:
             self._enter(submission)
 
     def _wait_so_far(self, match: str) -> float:
-        """Return how long the next match has been waiting, in seconds since the first call for this match."""
+        """Return the seconds since the first call for this match, which is when the wait after it began."""
         now = self._clock()
         return now - self._waiting_since.setdefault(match, now)
 

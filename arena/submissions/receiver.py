@@ -31,7 +31,7 @@ SOURCE_SLOTS: Final = 4
 """How many of the ``MAX_CONCURRENT`` slots are reserved for source files, which arrive within seconds."""
 
 MAX_PER_ADDRESS: Final = 8
-"""Maximum number of concurrent uploads from one address, which may be a whole classroom behind a router."""
+"""Maximum number of concurrent uploads from one address, which a classroom behind a router may share."""
 
 SLOW_AFTER: Final = timedelta(minutes=1)
 SLOW_RATE: Final = 1024 * 1024
@@ -123,8 +123,8 @@ class Upload:
     kind: UploadKind
     source: str | None = None  # the sender's address or network; None for the operator's own file
     note: str = ""  # the author's note, at most `NOTE_LENGTH` characters
-    size: int | None = None  # bytes; None if unknown before the end
-    sha256: str | None = None  # hexadecimal; None if unknown before the end
+    size: int | None = None  # bytes; None if not announced
+    sha256: str | None = None  # hexadecimal; None if not announced
     check_only: bool = False  # True if it must not become a version, even if it qualifies
 
     @property
@@ -144,7 +144,7 @@ class Receiver:
         now: Callable[[], datetime],  # UTC
         new_id: Callable[[], str],  # returns a short unique id
         *,
-        own: bool = False,  # whether every file comes from the operator; `admit` then checks nothing
+        own: bool = False,  # whether every file comes from the operator; `admit` is then skipped
     ) -> None:
         self._store = store
         self._uploads = uploads
@@ -314,7 +314,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 _ID_BYTES: Final = 8
 _MAX_OPEN_SUBMISSIONS: Final = 100
-"""Maximum number of unfinished submissions in all, so that their files fit on a disk and waits are short."""
+"""Maximum total number of unfinished submissions, so that their files fit on a disk and waits are short."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

@@ -1,4 +1,4 @@
-"""The folder of received files: complete ones, named after their submission, and partial ones.
+"""The folder of received files: complete ones, named after their submissions, and partial ones.
 
 A complete file is renamed before its submission is recorded, so a killed process can leave a file without a
 submission. :meth:`Uploads.prune` removes such files.

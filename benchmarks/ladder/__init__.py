@@ -1,1 +1,1 @@
-"""Simulated ladders that measure how well ratings find the true order of bots, and their intervals."""
+"""Simulated ladders that measure how well ratings, and their intervals, reflect the true order of bots."""

@@ -1,6 +1,6 @@
 """Measure the arena's matchmaking and ratings on simulated ladders.
 
-    python -m benchmarks.ladder                              # print a table of all populations
+    python -m benchmarks.ladder                              # print tables of all populations
     python -m benchmarks.ladder --json before.json           # save the figures
     python -m benchmarks.ladder --against before.json        # compare with the figures of another commit
 

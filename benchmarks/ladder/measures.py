@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Return the mean over runs. The sample is the runs, because the bots of one run aren't independent."""
+    """Return the mean over runs. Runs are the sample, because the bots in one run aren't independent."""
     error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
     return Estimate(fmean(values), error)
 
@@ -71,7 +71,7 @@ def odd_results(games: Iterable[SimulatedGame], ratings: Mapping[int, Rating]) -
 
 
 def excess_loss(ratings: Mapping[int, Rating], population: Population) -> float:
-    """Return by what share the log-loss of predictions from ratings exceeds that of true probabilities."""
+    """Return the fraction by which the log-loss of rating-based predictions exceeds the minimum."""
     loss, minimum = 0.0, 0.0
     for players in SIZES:
         for bot, rating in ratings.items():

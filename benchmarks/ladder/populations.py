@@ -35,7 +35,7 @@ _STEEP: Final = {2: 1.0, 3: 1 / 1.6, 4: 1 / 2.0, 5: 1 / 2.25}
 """Spread of strengths that matches the noise assumed by the ratings (β), which was fitted to sample bots."""
 
 _TIE: Final = 0.03
-"""Results closer than this share a place, which is about as frequent as ties in points and puddings."""
+"""Results that differ by less than this share a place, about as often as points and puddings are tied."""
 
 Skills = Mapping[int, Sequence[float]]
 """Strengths of all bots, by number of players."""

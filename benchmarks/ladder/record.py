@@ -1,6 +1,6 @@
 """Fit the weighers' strengths to games at random tables, and write recorded.json.
 
-Run it again only if the weighers change: python -m benchmarks.ladder.record --games 40000
+Run this again only if the weighers change: python -m benchmarks.ladder.record --games 40000
 """
 
 import argparse

@@ -48,8 +48,8 @@ class _Standing:
 class SimulatedLadder:
     """A ladder on which matches are drawn, played and rated. All bots have different authors.
 
-    ``games`` are in the order in which they were rated; ``waits`` are the numbers of matches between
-    consecutive matches of the same bot.
+    ``games`` are in the order in which they were rated; ``waits`` are the numbers of matches from
+    one match of a bot to its next.
     """
 
     def __init__(self, bots: Collection[int], play: Play, usual_deals: int, dice: random.Random) -> None:

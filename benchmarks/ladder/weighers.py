@@ -25,7 +25,7 @@ _BASE: Final = {
     Card.WASABI: 2.8,
     Card.CHOPSTICKS: 0.6,
 }
-"""Approximate value of a card in points, before the weigher has any of its kind."""
+"""Approximate value of a card in points, before the weigher has any of that kind."""
 
 _NIGIRI: Final = (Card.SALMON_NIGIRI, Card.SQUID_NIGIRI, Card.EGG_NIGIRI)
 

@@ -36,7 +36,7 @@ def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
     assert "docker save mybot -o mybot.tar" in refusal("mine", folder)
     assert "only in containers" in refusal("mine", source, ARENA_SANDBOX="process")
     assert "untrusted bots are refused" in refusal("mine", source)
-    assert "can't be the name of a bot" in refusal("na\N{RIGHT-TO-LEFT OVERRIDE}me", source)
+    assert "is not a valid bot name" in refusal("na\N{RIGHT-TO-LEFT OVERRIDE}me", source)
     assert "the name house is reserved for the arena" in refusal("mine", source, author="house")
     assert arena.board() == []
     assert list((arena.data / "images").rglob("*")) == []

@@ -280,7 +280,7 @@ def test_endless_responses_are_cut(world: World, ann: KnownAccount) -> None:
         for thread in dripping:
             thread.join(WAIT_SECONDS)
     troubles = [each.trouble for each in world.store.subscriptions.of(ann.id)]
-    assert troubles == ["it did not respond within 5 s"] * 3
+    assert troubles == ["the server did not respond within 5 s"] * 3
 
 
 def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount) -> None:
@@ -293,7 +293,7 @@ def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount
         bench(world, "it failed")
         with deliverer(world, there.named) as made:
             made.deliver_due()
-    assert only(world, ann).trouble == "its response is not HTTP"
+    assert only(world, ann).trouble == "the server's response is not HTTP"
 
 
 def test_a_refused_connection_is_reported(world: World, ann: KnownAccount) -> None:
@@ -335,7 +335,7 @@ def test_the_checked_address_is_the_one_that_is_connected_to(
             bench(world, "again")
             made.deliver_due()
         other = world.store.subscriptions.of(ann.id)[1]
-        assert str(other.trouble).startswith("its certificate is not valid: Hostname mismatch")
+        assert str(other.trouble).startswith("the server's certificate is not valid: Hostname mismatch")
 
 
 def test_a_name_with_a_private_address_is_not_connected_to(

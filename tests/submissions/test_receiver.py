@@ -124,7 +124,7 @@ def test_an_unannounced_size_and_hash_are_computed(store: Store, folder: Path) -
         (upload(), [FILE, bytes(MAX_SOURCE_BYTES)], TooLarge, "limit for a source file is 1 MiB"),
         (upload(kind=UploadKind.IMAGE, size=1 << 40), [], TooLarge, "limit for an image archive is"),
         (upload(note="x" * 201), [FILE], UploadRefused, "the note has 201 characters"),
-        (upload("../up"), [FILE], WrongName, "can't be the name of a bot"),
+        (upload("../up"), [FILE], WrongName, "is not a valid bot name"),
         (upload("taken"), [FILE], BotTaken, "belongs to a bot by ann"),
     ],
 )

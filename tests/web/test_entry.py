@@ -130,7 +130,7 @@ def test_a_form_that_is_refused_says_why(world: World, subtests: pytest.Subtests
     world.add("ben")
     refused: tuple[tuple[dict[str, str], str], ...] = (
         ({"name": "ann", "password": "short"}, "at least 8 characters"),
-        ({"name": "<b>", "password": PASSWORD}, "can&#39;t be the name of a user"),
+        ({"name": "<b>", "password": PASSWORD}, "is not a valid user name"),
         ({"name": "Ben", "password": PASSWORD}, "The name Ben is taken"),
         ({"name": "house", "password": PASSWORD}, "reserved for the arena"),
         ({}, "can&#39;t be the name"),

@@ -18,7 +18,7 @@ Parts = tuple[str, ...]
 
 
 def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
-    """Return a path's parts, without doubled slashes and single dots.
+    """Return a path's parts, without doubled slashes or single dots.
 
     ``what`` names the tar in errors. Raises Rejected if the path is absolute, contains ``..`` or a NUL
     byte, is too long or too deep, has a component that is too long, or is not valid UTF-8.

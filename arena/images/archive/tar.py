@@ -78,7 +78,7 @@ class TarReader:
         self._padding = 0
 
     def __iter__(self) -> Iterator[TarMember]:
-        """Yield the members. Raises Rejected if the tar is damaged, or not a tar."""
+        """Yield the members. Raises Rejected if the source is not a tar, or is damaged."""
         while (header := self._next_header()) is not None:
             extended: dict[bytes, bytes] = {}
             for _ in range(_MAX_EXTENSIONS):

@@ -1,4 +1,4 @@
-"""Where a bot in JavaScript failed, as Node and the library print it on stderr. All of it is untrusted."""
+"""Finds where a bot in JavaScript failed, in the untrusted text that Node and the library print on stderr."""
 
 import re
 from typing import Final
@@ -16,7 +16,7 @@ _NOTICE: Final = "kaiten: the bot failed when "
 
 
 def find_failure(stderr: str) -> Failure | None:
-    """Return the last error and where Node reports it, or else the innermost line of the bot's code.
+    """Return the last error and its place: as Node reports it, or else the innermost line of the bot's code.
 
     Frames in Node itself and in packages are skipped. A failure has no place if no other frames remain.
     """

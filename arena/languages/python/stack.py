@@ -1,4 +1,4 @@
-"""Where a bot in Python failed, as Python and arena.sdk print it on stderr. All of it is untrusted."""
+"""Finds where a bot in Python failed, in the untrusted text that Python and arena.sdk print on stderr."""
 
 import re
 from typing import Final
@@ -16,10 +16,11 @@ _FAULTHANDLER_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<
 
 
 def find_failure(stderr: str) -> Failure | None:
-    """Return the last fatal error, or else the last exception, and the innermost line of the bot's code.
+    """Return the last error, with the innermost line of the bot's code in it.
 
-    Frames in Python itself, in packages and in the arena are skipped. An exception has no place if only
-    frames in arena.sdk remain, for example because of what ``choose`` returned.
+    A fatal error takes precedence over exceptions if it has such a line. Frames in Python itself, in packages
+    and in the arena are skipped. An exception that has only frames in arena.sdk, for example because of what
+    ``choose`` returned, has no place.
     """
     return _last_fatal_error(stderr) or _last_exception(stderr)
 

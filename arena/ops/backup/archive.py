@@ -107,7 +107,7 @@ class BackupError(Exception):
 
 
 class BackupDamaged(BackupError):
-    """The file is not a backup, or is truncated or changed."""
+    """The file is not a backup, or has been truncated or changed."""
 
 
 class BackupNewer(BackupError):

@@ -146,8 +146,8 @@ def read_back(file: BinaryIO) -> None:
             archive.verify()
     except BackupError as error:
         raise NotRestorable(
-            "no backup was made: the file that was just written is damaged, because the disk returned "
-            "different data from what was written. Check the disk, and make the backup on another one"
+            "no backup was made: the file that was just written is damaged, because the disk returned data "
+            "that differs from what was written. Check the disk, and make the backup on another one"
         ) from error
 
 
@@ -207,7 +207,7 @@ def _write(archive: ArchiveWriter, table: TableRows) -> TableSummary:
                 rows += len(batch)
             yield piece
 
-    # An SQLite connection with an open query doesn't close.
+    # An SQLite connection can't be closed while a query is open.
     with closing(table.batches()) as batches:
         archive.add(f"{TABLES}/{table.name}", read_back(batches))
     return TableSummary(columns=table.columns, rows=rows)

@@ -235,8 +235,8 @@ class Canary:
         found = self._inspect(name)
         shared_limit = self._group.check(found["Id"])
         disk_rate = self._disk_rate(found)
-        # Don't use the engine's timestamps: it adds them some time after each reading. On a busy host, they
-        # may be closer together than the readings, which makes the share too large.
+        # Don't use the engine's timestamps, which it adds some time after each reading. On a busy host, they
+        # may be closer together than the readings, which would make the share too large.
         begun = time.monotonic()
         before = self._usage(name)
         for _ in range(_SHARE_ROUNDS):
@@ -295,7 +295,7 @@ class Canary:
             (folder / "task").write_text(json.dumps({"name": task, "limits": self._probe_limits()}))
             with _listening(folder / SOCKET_NAME, mine), _listening(folder / "other.sock", others):
                 if os.geteuid() != 0:
-                    (folder / "other.sock").unlink()  # without root only the mount separates the bots
+                    (folder / "other.sock").unlink()  # without root, only the mount separates the bots
                 yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)

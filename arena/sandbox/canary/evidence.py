@@ -50,7 +50,7 @@ class ProbeResult:
     memory: int = 0  # the memory limit that the engine recorded, in bytes; 0 for none
     memory_and_swap: int = 0  # the same for memory and swap together; -1 for none
     cpus: float = 0  # the engine's limit in cores; 0 for none
-    disk_rate: int | None = None  # limit on disk reads in bytes per second; None for none
+    disk_rate: int | None = None  # limit on disk reads in bytes per second; None for no limit
     log_bytes: int = 0  # size of the output that the engine stored
     share: Share | None = None  # share of the processor; None if not measured
     # The finding about the limit on all bots, made while the container was running; None if not checked.
@@ -79,5 +79,5 @@ def last_observations(stderr: str) -> dict[str, Any]:
             try:
                 return msgspec.json.decode(line.removeprefix(MARK), type=dict[str, Any])
             except msgspec.DecodeError:
-                continue  # truncated by the end of its process
+                continue  # truncated when its process ended
     return {}

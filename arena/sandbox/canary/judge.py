@@ -189,7 +189,7 @@ def _cpu(evidence: Evidence) -> Verdict:
         return False, words
     if share.throttled:
         return True, words
-    # On a busy host the container may not even get its share. In that case, judge by the configured quota.
+    # On a busy host, the container may not even get its share. In that case, judge by the configured quota.
     quota = _look_observations(evidence)["quota"]
     set_to = trial.cpus if quota is None else quota
     held = 0 < set_to <= limit * _SHARE_SLACK

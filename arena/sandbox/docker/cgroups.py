@@ -222,8 +222,8 @@ class CommonGroup:
     def apply(self) -> None:
         """Create the group and set its limits, before bots start.
 
-        :meth:`check` reports limits that can't be set. Does nothing if the driver is systemd, which
-        overwrites changes to its slices.
+        This does nothing if the driver is systemd, which overwrites changes to its slices. Limits that can't
+        be set are reported by :meth:`check`.
         """
         if self._location.driver == "systemd":
             return
@@ -363,7 +363,8 @@ _RECLAIM_FRACTION: Final = 8
 less than the additional share in :func:`cap_for`."""
 
 _RECLAIM_SECONDS: Final = 1.0
-"""Time limit. Without one, the kernel would free memory for as long as running bots make it cache more."""
+"""Time limit for reclaiming. Without it, the kernel would keep freeing memory for as long as running bots
+make it cache more."""
 
 
 def reclaim_cache(location: CgroupLocation) -> None:

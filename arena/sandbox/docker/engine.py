@@ -53,7 +53,8 @@ def with_short_timeout(client: docker.APIClient) -> docker.APIClient:
 def engine_errors(doing: str) -> Iterator[None]:
     """Convert the engine's failures. ``doing`` describes the action, such as ``start container arena-…``.
 
-    Raises EngineUnavailable, or RuntimeFailure for anything else, so that no bot is blamed without evidence.
+    Raises EngineUnavailable if the engine is not responding, or RuntimeFailure for any other failure, so that
+    no bot is blamed without evidence.
     """
     try:
         yield
@@ -104,7 +105,7 @@ _INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")
 
 
 def requests_to_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
-    """Return the requests that the engine received for a running container, such as ``kill``, in order.
+    """Return the requests that the engine received to end, stop or slow a container, in order.
 
     The engine remembers only its last 256 events, counting those of all containers. ``until`` is in
     seconds since 1970 by the engine's clock.
@@ -116,16 +117,16 @@ def requests_to_engine(client: docker.APIClient, container: str, until: float) -
 
 
 def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
-    """Return True if the kernel killed a container's process because the host ran out of memory.
+    """Return True if the kernel killed a container's process for lack of memory outside the container.
 
-    ``log`` contains the kernel's records without prefixes, in which a control group's path contains
-    its container's id.
+    Memory ran out on the host, or in a control group above the container's. ``log`` contains the kernel's
+    records without prefixes, in which a control group's path contains its container's id.
     """
     return any(container in killed and container not in limit for killed, limit in _killed_for_memory(log))
 
 
 def reached_its_limit(log: Iterable[str], container: str) -> bool:
-    """Return True if the kernel killed a process because its container reached its own memory limit.
+    """Return True if the kernel killed a process because the container reached its own memory limit.
 
     ``log`` is as for :func:`host_ran_out_of_memory`.
     """
@@ -133,7 +134,7 @@ def reached_its_limit(log: Iterable[str], container: str) -> bool:
 
 
 def _killed_for_memory(log: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield, for each killed process, its control group and that of the memory limit that was reached."""
+    """Yield each killed process's control group, and the control group whose memory limit was reached."""
     for record in log:
         facts, name, _ = record.partition(",task=")  # the rest begins with a name that the bot has chosen
         if name and facts.startswith("oom-kill:constraint="):

@@ -83,7 +83,7 @@ class DockerImages:
         if self._source is None:
             return 0
         with engine_errors(f"list the images of {self._source.repository}"):
-            # The stubs don't know that images can be listed by name.
+            # docker-py's stubs don't declare that images can be listed by name.
             found: Any = self._client.images(name=self._source.repository)
         ours = {name for image in found for name in image["RepoTags"] or ()}
         # Read last, because an image may be stored and loaded while the engine lists its own.
@@ -91,7 +91,10 @@ class DockerImages:
         return sum(map(self._remove, sorted(ours - names)))
 
     def _remove(self, name: str) -> bool:
-        """Remove an image, or only this name if it has other names; return False if a container uses it."""
+        """Remove an image, or only this name if it has other names; return True if that succeeded.
+
+        Return False if a container uses the image, or the name no longer exists.
+        """
         with engine_errors(f"remove image {name}"):
             try:
                 self._client.remove_image(name)
@@ -191,8 +194,9 @@ _FROM_THE_ENGINE: Final = "/etc/hostname"
 def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
     """Return the block device of the engine's data root, such as ``/dev/sda``; empty if unknown.
 
-    The device is unknown if the engine runs on another kernel, or if there is no single device, as with ZFS,
-    tmpfs and btrfs on several disks. ``info`` is the result of ``APIClient.info``.
+    The device is unknown if the engine isn't on a unix socket or runs on another kernel, or if there is no
+    single device, as with ZFS, tmpfs and btrfs on several disks. ``info`` is the result of
+    ``APIClient.info``.
     """
     if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
         return ""
@@ -239,7 +243,7 @@ def _source_of_btrfs(path: Path, mounts: Path) -> Path | None:
     found: dict[Path, tuple[str, str]] = {}
     for line in filter(None, os.fsdecode(mounts.read_bytes()).split("\n")):
         where, mount = (part.split(" ") for part in line.split(" - ", 1))
-        # A later mount hides an earlier one. Spaces are octal escapes: see proc_pid_mountinfo(5).
+        # A later mount hides an earlier one. Spaces are written as octal escapes: see proc_pid_mountinfo(5).
         found[Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), where[4]))] = (mount[0], mount[1])
     kind, source = next((found[folder] for folder in (path, *path.parents) if folder in found), ("", ""))
     return Path(source) if kind == _BTRFS else None

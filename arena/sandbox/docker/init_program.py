@@ -25,7 +25,7 @@ from arena.sandbox.docker.sandbox import remove_container
 from arena.sandbox.runtime import RuntimeFailure
 
 INIT_FOLDER: Final = "/init"
-"""The program's folder in the image. The image contains no other files."""
+"""The program's folder in the image. The image contains nothing else."""
 
 _FOLDER: Final = Path(__file__).parent / "init"
 _HIDDEN: Final = 0o711
@@ -33,8 +33,8 @@ _HIDDEN: Final = 0o711
 on it. Starting a program doesn't require that permission."""
 
 _READABLE: Final = 0o755
-"""gVisor starts only programs that the bot's user can read. That is safe, because it keeps locks and
-watches inside the sandbox."""
+"""gVisor starts only programs that the bot's user can read. Read permission is safe there, because gVisor
+keeps locks and watches inside the sandbox."""
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 _EPOCH: Final = "1970-01-01T00:00:00Z"
@@ -147,9 +147,9 @@ class InitVolume:
         self._known: str | None = None
 
     def ensure(self) -> None:
-        """Create the volume with its content unless it exists.
+        """Create the volume with its content, unless it exists with that content.
 
-        Raises RuntimeFailure if it can't be created, or contains something else.
+        A volume with other content is replaced. Raises RuntimeFailure if the volume can't be created.
         """
         with self._lock, engine_errors(f"create the volume {self._init.volume}"):
             if self._known is None or self._known != self._created_at():
@@ -187,7 +187,7 @@ class InitVolume:
     def _try_to_fill(self) -> bool | None:
         """Return whether the volume contains the program, or None if the caller must try again."""
         try:
-            # The container's name is a lock between processes, because names are unique.
+            # The container's name serves as a lock between processes, because names are unique.
             container = self._client.create_container(
                 self._init.image,
                 name=self._init.volume,

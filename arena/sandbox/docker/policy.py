@@ -70,7 +70,7 @@ TMP_FILES: Final = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineHost:
-    """What the template needs to know about the engine and the arena's user."""
+    """The properties of the engine and of the arena's user that the template depends on."""
 
     runtime: str  # the engine's name for the container runtime, such as `runc`
     gvisor: bool = False
@@ -138,8 +138,8 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "Tmpfs": {_TMP: f"rw,noexec,nosuid,nodev,mode=1777,size={limits.tmp_mib}m,nr_inodes={TMP_FILES}"},
         "Mounts": [
             _bind(str(spec.socket_dir), SOCKET_MOUNT),
-            # Only the file. Bots could communicate through a folder that all containers share, because the
-            # kernel caches failed lookups in it (negative dentries).
+            # Mount only the file: bots could communicate through a folder that all containers share, because
+            # the kernel caches failed lookups in it (negative dentries).
             _bind(host.init_file, f"{INIT_MOUNT}/{INIT_FILE}"),
         ],
         "CapDrop": ["ALL"],

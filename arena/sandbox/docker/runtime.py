@@ -98,7 +98,7 @@ class DockerRuntime:
             disk=disk_of_engine(client.base_url, info),
         )
         self._cores = int(info["NCPU"])
-        self._own_group = bool(install)  # True if no bot run by another engine can be in the control group
+        self._own_group = bool(install)  # True if another engine's bots can't be in the control group
         self._location = CgroupLocation(
             parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
@@ -215,7 +215,8 @@ class DockerRuntime:
         Also kills the processes in control groups of containers that the engine has forgotten. Raises
         RuntimeFailure if containers or processes may be left.
         """
-        # Read the groups before asking the engine: it knows a container before the container has a group.
+        # Read the groups before querying the engine, which lists a container before the container has a
+        # group.
         grouped = containers_below(self._location) if self._own_group else frozenset()
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})

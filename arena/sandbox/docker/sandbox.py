@@ -92,7 +92,7 @@ class DockerSandbox:
             self._reader.join(_STDERR_SECONDS)
 
     def wait(self) -> Exit:
-        """Wait for the container to end, and return how it ended; ``code`` is None after :meth:`remove`.
+        """Wait for the container to end, and return how it ended; ``code`` may be None after :meth:`remove`.
 
         Raises RuntimeFailure if the engine lost track of the container, if another program stopped, ended or
         removed it, or if it was killed because the host or all bots together ran out of memory.
@@ -164,14 +164,14 @@ class DockerSandbox:
         """Check that nothing outside the container stopped or ended it.
 
         Raises RuntimeFailure if another program asked the engine to do so, if the engine can't tell, or if
-        the host ran out of memory.
+        the kernel killed one of the container's processes because memory ran out outside the container.
         """
         with engine_errors(f"find out what ended container {self._name}"):
             self._check_untouched()
 
     def _check_untouched(self) -> None:
-        # The engine answers only after any request in progress. So it has logged all requests made before
-        # `until`.
+        # The engine answers only after completing any request in progress. So it has logged all requests
+        # made before `until`.
         state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
         actions = requests_to_engine(self._client, self._container, until=time.time())
         if state["Paused"]:  # shown even if the engine has forgotten the event
@@ -184,8 +184,8 @@ class DockerSandbox:
         # Check this whatever the exit code is: the kernel may have killed a child of the bot.
         if host_ran_out_of_memory(kernel_log(), self._container):
             raise RuntimeFailure(
-                f"a process of container {self._name} was killed because the host ran out of memory: "
-                "check what else is running on it"
+                f"a process of container {self._name} was killed because memory ran out outside the "
+                "container: check what else is running on the host"
             )
 
     def remove(self) -> None:

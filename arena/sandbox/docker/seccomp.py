@@ -2,12 +2,12 @@
 
 The list contains what the runtimes of Python, Node, Go, Java, Rust and C++ need to compute, to use files in
 /tmp, to start threads and processes, and to use unix sockets. It excludes everything that reaches the
-network, other processes' memory, namespaces, mounts, keys, clocks, kernel modules or io_uring. It also
-excludes the ways to communicate through the page cache of layers that containers share: futexes keyed by a
-file, and calls that query or change what is cached. File locks are excluded because containers share the
+network, other processes' memory, namespaces, mounts, keys, kernel modules or io_uring, or sets a clock. It
+also excludes the ways to communicate through the page cache of layers that containers share: futexes keyed by
+a file, and calls that query or change what is cached. File locks are excluded because containers share the
 inode of eventfds.
 
-A call that can do more than bots need is allowed only with some arguments: see ``_BY_ARGUMENT``.
+A call that can do more than bots need is allowed only with certain arguments: see ``_BY_ARGUMENT``.
 
 The engine skips names that an architecture lacks (aarch64 has no ``open``).
 """
@@ -198,7 +198,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
         },
     ),
 }
-"""Calls that are allowed only with some values of an argument, with the argument's index and these values."""
+"""Calls that are allowed only with certain values of one argument: the argument's index, and these values."""
 
 _SOCKET_OPTIONS: Final = {
     "SO_REUSEADDR": 2,
@@ -214,15 +214,15 @@ _SOCKET_OPTIONS: Final = {
     "SO_SNDTIMEO_NEW": 67,
 }
 """Options that may be set and read. Socket filters are excluded because no control group counts the memory of
-their programs. SO_PASSCRED is excluded because it gives a socket a name, as an address of
-``_FAMILY_ONLY_BYTES`` does."""
+their programs. SO_PASSCRED is excluded because it gives a socket a name, as binding to an
+address of ``_FAMILY_ONLY_BYTES`` bytes does."""
 
 _FAMILY_ONLY_BYTES: Final = 2
 """Length of an address that consists of only a family. For such an address, the kernel chooses a name: before
 Linux 5.17, the next number of a host-wide counter."""
 
 _ADDRESS_BITS: Final = 7
-"""Enough bits for the length of an address of a unix socket, which is at most 110 bytes."""
+"""Enough bits for the length of a unix socket's address, which is at most 110 bytes."""
 
 _READ_ONLY_SOCKET_OPTIONS: Final = {
     "SO_TYPE": 3,
@@ -234,8 +234,9 @@ _READ_ONLY_SOCKET_OPTIONS: Final = {
 """Options that may only be read."""
 
 _TFD_NONBLOCK: Final = 0x800
-"""Java's Netty fails if it can't create a timer descriptor with this flag, but since Linux 5.11 it never sets
-the timer. C++'s Asio creates a timer descriptor without this flag, and does without one if that fails."""
+"""Java's Netty fails if it can't create a timer descriptor with this flag, but on Linux 5.11 and later it
+never sets the timer. C++'s Asio tries to create a timer descriptor without this flag, and manages with none
+if that fails."""
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
@@ -250,19 +251,19 @@ _ENOSYS_CALLS: Final = """
 """
 """Refused with ENOSYS: nearly all libraries then assume an old kernel and use other calls.
 
-A filter can't read the flags of the futex calls in the second row. The calls in the third row disclose or
-change the page cache, except for openat2, whose flags are behind a pointer. The calls in the fourth row
-disclose what other programs are doing: they show the host's tasks and memory, opened files, and counters of
-files and processes. The calls in the last row make descriptors ready in a timer interrupt. The interrupt
-wakes every epoll that watches such a descriptor. With thousands of epolls, this takes tens of milliseconds,
-which are charged to the interrupted bot."""
+A filter can't read the flags of futex_waitv and futex_requeue, which are behind pointers. The calls in the
+third row disclose or change what is in the page cache, except for openat2, whose flags are behind a pointer.
+The calls in the fourth row disclose what other programs are doing: they show the host's tasks and memory,
+opened files, and counters of files and processes. The calls in the last row make descriptors ready in a timer
+interrupt. The interrupt wakes every epoll that watches such a descriptor. With thousands of epolls, this
+takes tens of milliseconds, which are charged to the interrupted bot."""
 
 
 _COPY_IN_KERNEL: Final = "sendfile splice tee"
 """These calls hold a pipe's lock while they wait for data or space. Any other process that uses or closes the
 pipe then waits too: the referee, if the bot has passed it the pipe, or the init's writer, if the pipe is the
-bot's stderr. They are refused with EINVAL, the error for files that they can't copy. So libraries fall back
-to reading and writing."""
+bot's stderr. The calls are refused with EINVAL, their error for files that they can't copy.
+So libraries fall back to reading and writing."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
@@ -281,8 +282,8 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
     """Return the profile. The engine expects it as JSON, after ``seccomp=``.
 
     ``own_kernel`` is True if the sandbox has its own kernel, as with gVisor. Its futexes aren't shared, so
-    all are allowed. Some gVisor versions would refuse them with EPERM, whatever error the rule specifies, and
-    the C library would then abort the program.
+    all futex calls are allowed. Some gVisor versions would refuse them with EPERM, whatever error the rule
+    specifies, and the C library would then abort the program.
     """
     # The flags of clone3 are behind a pointer, which a filter can't follow.
     unsupported = _ENOSYS_CALLS if own_kernel else f"clone3 timer_create {_ENOSYS_CALLS}"

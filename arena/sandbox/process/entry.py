@@ -24,7 +24,7 @@ def _kill_group_at_end(lifeline: int, seconds: int) -> None:
 
 
 def _exec_with_deadline(command: list[str], lifeline: int, seconds: int) -> None:
-    """Replace this process with the command. A child, whose CPU time isn't measured, keeps the deadline."""
+    """Replace this process with the command. A child enforces the deadline; its CPU time isn't measured."""
     if os.fork():
         try:
             os.execvp(command[0], command)  # noqa: S606 - the command is the author's own

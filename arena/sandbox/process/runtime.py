@@ -41,9 +41,9 @@ _STDERR_SECONDS: Final = 2.0
 class ProcessSandbox:
     """A running process group; see :class:`arena.sandbox.runtime.Sandbox`.
 
-    The process is the group's leader, and has a pipe for its stderr. It stays a zombie until ``remove``, so
-    its id can't be reused and a kill always hits this group. ``remove`` also removes ``home`` and closes
-    ``lifeline``.
+    The process is the group's leader, and has a pipe for its stderr. Once it has ended, it stays a zombie
+    until ``remove``, so its id can't be reused and a kill always hits this group. ``remove`` also removes
+    ``home`` and closes ``lifeline``.
     """
 
     limits = ("none: the process runtime provides no isolation",)
@@ -190,7 +190,7 @@ class ProcessRuntime:
             os.close(lifeline)  # the process has its own copy
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
-        """Remove the home folders of processes that died with their launcher. Return how many."""
+        """Remove the home folders of processes that died with their launcher, and return their number."""
         found = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
         homes = [home for home in found if not is_in_use(home.name.split(".")[2])]
         for home in homes:

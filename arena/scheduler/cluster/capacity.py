@@ -10,7 +10,7 @@ from arena.scheduler.cluster.messages import WorkerCard, WorkerState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterMember:
-    """A worker as the scheduler reports it."""
+    """A worker, as reported by the scheduler."""
 
     address: str
     card: WorkerCard  # sent when it joined
@@ -23,8 +23,8 @@ class _Worker:
 
     member: ClusterMember
     in_flight: int = 0  # seats of this coordinator's matches in flight
-    # Seats of matches whose records this coordinator has not checked yet. They count as in use. Otherwise a
-    # worker could instantly return bad records, and void the whole queue before the first check.
+    # Seats of matches whose records this coordinator has not checked yet. They count as in use, because
+    # otherwise a worker that instantly returns bad records could void the whole queue before the first check.
     unchecked: int = 0
     backoff_until: float = 0.0  # end of the backoff after the worker failed to run bots
     # None unless the worker is on probation after a void match. Until this time, it gets no matches that

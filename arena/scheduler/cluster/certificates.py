@@ -1,6 +1,6 @@
 """Creates the cluster's certificate authority, and a folder of TLS files for each member, in PEM format.
 
-FOLDER/ca.pem, ca.key       the authority's certificate, and its private key, which can admit members
+FOLDER/ca.pem, ca.key       the authority's certificate, and its private key, which is needed to admit members
 FOLDER/NAME/ca.pem          a copy of the authority's certificate
 FOLDER/NAME/member.pem      the member's certificate
 FOLDER/NAME/member.key      its private key
@@ -41,7 +41,7 @@ def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, 
     """
     for name in names:
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-            raise CertificateError(f"{name!r} can't be a member's name: use letters, digits, - and _")
+            raise CertificateError(f"{name!r} is not a valid member name: use letters, digits, - and _")
         if (folder / name / f"{MEMBER}.pem").exists():
             raise CertificateError(f"{folder / name} already exists: remove it first, or choose another name")
     try:

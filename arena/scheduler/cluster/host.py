@@ -1,4 +1,4 @@
-"""The worker: plays matches in this host's slots for a scheduler's coordinators until it is stopped."""
+"""The worker, which plays matches in this host's slots for a scheduler's coordinators until it is stopped."""
 
 import asyncio
 import ssl
@@ -170,7 +170,7 @@ class MatchRunner:
 
 @dataclass(frozen=True, slots=True)
 class HostGauges(Collector):
-    """Metrics of this host; ``disk_free`` returns the free bytes on the data directory's disk."""
+    """Metrics of this host; ``disk_free`` returns the number of free bytes on the data directory's disk."""
 
     runner: MatchRunner
     seats: int
@@ -211,7 +211,7 @@ class MatchRunnerPlugin(WorkerPlugin):
             self.runner.stop(str(key))
 
     def teardown(self, worker: Any) -> None:  # noqa: ANN401, ARG002 - dask's signature
-        """Abort all matches: the connection for their results is lost."""
+        """Abort all matches, because their results can no longer be delivered."""
         self.runner.stop_all()
 
 
@@ -223,10 +223,10 @@ def play_here(spec: bytes, session: str, ticket: str) -> bytes:
     worker = get_worker()
     plugin = worker.plugins[NAME]
     if not isinstance(plugin, MatchRunnerPlugin):
-        raise TypeError(f"the plugin {NAME} is {plugin!r}")
+        raise TypeError(f"the plugin {NAME} is {plugin!r}, not a MatchRunnerPlugin")
 
     def progress(data: bytes) -> None:
-        with suppress(Exception):  # lost progress must not fail the match
+        with suppress(Exception):  # a lost progress message must not fail the match
             worker.log_event(topic_of(session), {"ticket": ticket, "data": data})
 
     return write(plugin.runner.play(spec, session, str(worker.get_current_task()), progress))
@@ -321,7 +321,7 @@ async def _serve(
     accepting.cancel()
     if shutdown.once.is_set():
         health.missing = "the worker is stopping and accepts no new matches"
-        say("accepting no new matches; stopping when the running ones are finished")
+        say("no longer accepting matches; stopping once the running ones have finished")
         runner.announce_leaving()
         await worker.heartbeat()
         await wait_for(shutdown.twice, _NOTICE_SECONDS)
@@ -340,7 +340,8 @@ def _join_error(error: Exception) -> str:
     reason = str(error.__cause__ or error)
     if "name taken" in reason:
         return (
-            "the scheduler has another worker with this name, or has not yet noticed that this one was lost"
+            "the scheduler has another worker with this name, or has not yet noticed that this worker's "
+            "last connection was lost"
         )
     return reason
 
@@ -348,7 +349,7 @@ def _join_error(error: Exception) -> str:
 async def _accept_matches(
     worker: Worker, options: WorkerOptions, health: SchedulerHealth, say: Callable[[str], None]
 ) -> None:
-    """Accept matches once the scheduler can call this worker, because that is how it fetches results."""
+    """Accept matches once the scheduler can call this worker, which it must be able to do to get results."""
     while missing := await _unreachable_reason(worker):
         if health.missing != missing:
             _log.warning("worker not accepting matches", scheduler=options.scheduler, error=missing)
@@ -371,7 +372,7 @@ async def _unreachable_reason(worker: Worker) -> str | None:
 async def _drain(
     worker: Worker, runner: MatchRunner, shutdown: ShutdownSignal, closed: asyncio.Task[None]
 ) -> None:
-    """Wait until all matches have ended and their results are fetched, or until a second signal."""
+    """Wait until all matches have ended and their results have been fetched, or until a second signal."""
 
     def must_stop() -> bool:
         return shutdown.twice.is_set() or closed.done()
@@ -392,7 +393,7 @@ def _worker(options: WorkerOptions, runner: MatchRunner, health: SchedulerHealth
     return Worker(
         options.scheduler,
         name=options.card.name,
-        # Without keys, accept connections from this machine only.
+        # If the scheduler is on a loopback address, as it must be without keys, use one too.
         host=options.host if is_loopback(options.host) else None,
         port=options.port,
         security=options.security,

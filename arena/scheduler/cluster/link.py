@@ -116,7 +116,7 @@ class _Client(Client):
         except BaseException:
             self.end()
             raise
-        # Don't reconnect (for up to this many seconds): dask wouldn't renew the subscription to progress.
+        # Seconds to keep trying to reconnect: none, because dask wouldn't renew the subscription to progress.
         self._timeout = 0
 
     def end(self) -> None:
@@ -128,7 +128,7 @@ class _Client(Client):
 
 @contextmanager
 def _event_loop() -> Iterator[IOLoop]:
-    """Run an event loop in a thread. dask's own would be left behind after each failed connection."""
+    """Run an event loop in a thread. dask would leave its own loop running after each failed connection."""
     begun: Future[tuple[IOLoop, asyncio.Event]] = Future()
 
     async def serve() -> None:
@@ -139,7 +139,7 @@ def _event_loop() -> Iterator[IOLoop]:
     def run() -> None:
         try:
             with asyncio.Runner() as runner:
-                runner.get_loop()  # if this fails, no unawaited coroutine is left
+                runner.get_loop()  # fail here, if at all, because run() would leave an unawaited coroutine
                 runner.run(serve())
         except BaseException as error:
             if begun.done():

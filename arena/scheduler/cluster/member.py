@@ -1,4 +1,4 @@
-"""Code shared by the scheduler and the workers: shutdown signals, health and connection settings."""
+"""The scheduler, and what all cluster members share: shutdown signals, health and connection settings."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ShutdownSignal:
-    """The shutdown signals so far. The first one requests draining, the second one an immediate stop."""
+    """The shutdown signals so far. The first one requests draining, and the second one an immediate stop."""
 
     def __init__(self) -> None:
         self.once = asyncio.Event()
@@ -37,8 +37,8 @@ class SchedulerHealth:
     """A member's health, readable from other threads."""
 
     def __init__(self, missing: str) -> None:
-        self.missing: str | None = missing  # why it is not a member now, or None
-        # When its event loop last ran, in seconds of the monotonic clock; None if no loop is running.
+        self.missing: str | None = missing  # why the member is not ready, or None
+        # When the event loop last ran, in seconds of the monotonic clock; None if none is running.
         self.last_tick: float | None = None
 
     @asynccontextmanager
@@ -92,7 +92,7 @@ class WrongCluster(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """A cluster member's TLS files, in PEM."""
+    """A cluster member's TLS files, in PEM format."""
 
     ca: Path  # the cluster's authority; only members with a certificate from it are admitted
     cert: Path  # the member's certificate
@@ -143,7 +143,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.profile.enabled": False,
-    # A vanished host is declared lost after at most twice this time; heartbeats come every second.
+    # A vanished host is declared lost after at most twice this time. Heartbeats arrive every 0.5 to 2 s.
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",
@@ -156,7 +156,7 @@ _SETTINGS: Final[dict[str, Any]] = {
 }
 
 UNUSED_ADDRESS: Final = "127.0.0.1:0"
-"""Any free loopback port for dask's HTTP server, which always runs: only this machine can reach it."""
+"""Address for dask's HTTP server, which can't be disabled: any free port that only this machine can reach."""
 
 
 def configure_dask() -> None:

@@ -35,7 +35,7 @@ class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
 
     busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # number of seats in use, per coordinator session
     leaving: bool = False
-    trouble: str | None = None  # why it can't run bots now, or None
+    trouble: str | None = None  # why the worker can't run bots now, or None
     # Number of seats that may be used under the host's current load; None for all.
     usable: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
@@ -59,7 +59,7 @@ class Void(msgspec.Struct, frozen=True, tag=True):
 
 
 class Dropped(msgspec.Struct, frozen=True, tag=True):
-    """The match was not finished: the worker is leaving, has no free slots or was asked to stop it."""
+    """The match was not finished: the worker is leaving, has no free slots or was told to stop the match."""
 
     reason: str
 

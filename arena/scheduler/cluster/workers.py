@@ -101,7 +101,7 @@ def cluster_workers(
     now: Callable[[], datetime],
     expected: tuple[type[Exception], ...] = (),
 ) -> Iterator["ClusterWorkers"]:
-    """Keep the connection open and the workers up to date within the context; see :class:`ClusterWorkers`."""
+    """Stay connected and keep track of the workers within the context; see :class:`ClusterWorkers`."""
     workers = ClusterWorkers(connect, refuse, now, expected)
     try:
         with PeriodicTask(workers.poll, name="cluster", seconds=_POLL_SECONDS, expected=()):

@@ -23,7 +23,7 @@ def report(seen: dict[str, Any]) -> None:
 
 
 def attempt(act: Callable[..., object], *arguments: object) -> str:
-    """Make an attempt. Return ``done``, or the name of the error."""
+    """Call ``act``; return ``done``, or the name of the error that it raised."""
     try:
         act(*arguments)
     except OSError as error:

@@ -148,7 +148,7 @@ def surroundings(_: dict[str, int]) -> dict[str, Any]:
 
 
 def _quota(top: Path) -> float | None:
-    """Return the share of the processor that the control groups allow, in cores; -1 for no limit."""
+    """Return the processor limit of the control groups, in cores; -1 for no limit, None if unknown."""
     v1 = [_number(top / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]
     if v1[0] is not None and v1[1] is not None:
         return v1[0] / v1[1] if v1[0] > 0 else -1
