@@ -133,7 +133,10 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
 
 
 def _database(settings: Settings) -> str:
-    """Return the URL of an existing database; the site never creates one."""
+    """Return the database's URL.
+
+    Raises CannotServe if its SQLite file is missing, because the site never creates one.
+    """
     file = settings.url.removeprefix("sqlite:///")
     if file != settings.url and not Path(file).is_file():
         raise CannotServe(

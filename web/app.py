@@ -62,7 +62,7 @@ from web.viewer.pages import viewer_pages
 
 
 class Site(FastAPI):
-    """An application that adds our headers to all responses, even those from the framework's outer layers.
+    """An application that adds security headers to all responses, even those of the framework's outer layers.
 
     ``outermost`` is middleware around everything, including the framework; ``options`` are FastAPI's.
     """
@@ -139,7 +139,7 @@ _COMPRESSED: Final = (*DEFAULT_EXCLUDED_CONTENT_TYPES, PARQUET_TYPE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """Parts and settings of the site."""
+    """The site's components and settings."""
 
     store: Store  # open; the caller closes it
     accounts: Accounts
@@ -161,7 +161,7 @@ def create_app(parts: Parts) -> FastAPI:
     boards = Boards(store.ratings, parts.now)
     documentation = open_documentation(parts.downloads)
     calibrations = Calibrations(store.ratings, boards, parts.now)
-    # Don't redirect if a URL has an extra slash: a redirect would lead to any host that the request names.
+    # Don't redirect if a URL has an extra slash: a redirect would lead to whatever host the request names.
     app = Site(
         lambda site: RequestLog(
             _Encodings(

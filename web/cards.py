@@ -19,7 +19,7 @@ from web.http.rendering import PageRouter, fixed, page, signed
 
 _PERCENT: Final = 100
 _STEP: Final = 5
-"""An axis of differences ends at a multiple of this percentage."""
+"""An axis of differences ends at a multiple of this many percentage points."""
 
 
 def _comparable_value(figures: CardFigures, estimate: Estimate | None) -> float | None:
@@ -77,7 +77,7 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Return a difference's position, from 0 to 1000, clamped."""
+        """Return a difference's position, clamped to the range from 0 to 1000."""
         return round(500 + 500 * max(-1, min(1, value / self.end)), 1)
 
 
@@ -92,7 +92,7 @@ def axis_of(figures: Iterable[CardFigures]) -> Axis:
 
 
 def top_of(table: CardTable) -> float:
-    """Return the take rate at which bars end: the highest with enough decisions, rounded up to a tenth."""
+    """Return the take rate where bars end: the highest rate with enough decisions, rounded up to a tenth."""
     rates = [it.take_rate or 0 for line in table.cards for it in line.turns if it.seen >= FEW]
     return max(1, ceil(10 * max(rates, default=1))) / 10
 
@@ -249,8 +249,8 @@ def cards_api(repository: CardRepository) -> APIRouter:
     def cards(players: Players = None) -> CardTable:
         """Return statistics on the cards that bots take: how often, when, and how the games end.
 
-        The statistics cover games with one number of players, or all games. Shares and rates range from 0 to
-        1; intervals are 95% confidence intervals.
+        The statistics cover games with a given number of players, or all games. Shares and rates range from
+        0 to 1; intervals are 95% confidence intervals.
         """
         return read_cards(repository, players)
 

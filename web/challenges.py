@@ -74,7 +74,7 @@ class ChallengeList:
 
 
 def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
-    """Return the API's routes for challenges."""
+    """Return the routes for the challenge API."""
     router = DataRouter("challenges")
 
     @router.post(
@@ -85,7 +85,7 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
     def challenge(response: Response, caller: Owner, bot: BotName, body: WantedChallenge) -> ChallengeSummary:
         """Play unrated games between your bot and chosen opponents.
 
-        Opponents are other bots, or other versions of your bot.
+        Opponents are other bots, versions of other bots, or other versions of your bot.
         """
         requested = RequestedChallenge(
             bot=bot, version=body.version, opponents=body.opponents, deals=body.deals
@@ -135,7 +135,7 @@ A_PAGE: Final = 10
 
 
 def challenge_pages(store: Store) -> APIRouter:
-    """Return the pages' routes for challenges. They require a session; programs use the API."""
+    """Return the routes for the challenge pages. They require a session; programs use the API."""
     router = PageRouter(prefix="/challenges", private=True)
 
     @router.get("")

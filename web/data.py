@@ -1,4 +1,4 @@
-"""The page about exported games, and their files."""
+"""The page about exported games, and the exported files."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -29,27 +29,28 @@ _PREFLIGHT: Final = {
     "Access-Control-Allow-Headers": "If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "86400",
 }
-"""Requests that other sites' scripts may send. Parquet readers request ranges, which need a preflight."""
+"""Headers that list the requests that other sites' scripts may send. Parquet readers request ranges, which
+require a preflight."""
 
 DAYS_SHOWN: Final = 100
 
 COLUMNS: Final = (
     ("game", "string", "The game's id; its page is /games/ID."),
     ("match", "string", "The match's id. All games of a match have the same bots."),
-    ("number", "int64", "Position in the order in which games were rated, from 1."),
+    ("number", "int64", "Position (starting at 1) in the order in which games were rated."),
     ("ended", "timestamp (UTC)", "End of the match."),
     ("players", "int32", "Number of players."),
     ("pass_both_ways, soy_sauce, dummy", "bool", "The variants."),
     ("seed, shuffle", "string", "The seed of the deck, and the shuffle algorithm."),
     ("seats", "struct[]", "The seats, in order."),
     ("seats[].bot", "string", "The bot's name."),
-    ("seats[].version", "int32", "The version's number, from 1."),
+    ("seats[].version", "int32", "The version's number, starting at 1."),
     (
         "seats[].points, puddings, pudding_points",
         "int32",
         "Final points, number of puddings, and the points for them.",
     ),
-    ("seats[].place", "int32", "Place, from 1. Seats that the stand-in took over come last."),
+    ("seats[].place", "int32", "Place; 1 is best. Seats that the stand-in took over come last."),
     ("seats[].faults", "int32", "Number of faults."),
     ("seats[].taken_over", "bool", "Whether the stand-in played the seat to the end."),
     ("rounds", "struct[]", "The three rounds."),
@@ -61,13 +62,14 @@ COLUMNS: Final = (
     ),
     ("deals", "string[][][]", "The hands, by round and player, in dealing order."),
     ("turns", "struct[]", "All turns of the game, in order."),
-    ("turns[].round, turn", "int32", "The round, and the turn within it, both from 1."),
+    ("turns[].round, turn", "int32", "The round, and the turn within it, both starting at 1."),
     ("turns[].plays", "string[][]", "Cards that each player placed: one, or two with chopsticks."),
     ("turns[].standin", "bool[]", "Per seat: whether the stand-in chose."),
     ("turns[].fault", "string[]", "Per seat: the kind of fault, or null."),
-    ("turns[].millis", "double[]", "Per seat: the bot's time in milliseconds, or null without an answer."),
+    ("turns[].millis", "double[]", "Per seat: the bot's time in milliseconds, or null if it didn't answer."),
 )
-"""Columns of the Parquet files: names of columns with the same type, the type, and the meaning."""
+"""Columns of the Parquet files: each entry has the names of columns of the same type,
+their type, and their meaning."""
 
 
 @dataclass(frozen=True, slots=True)

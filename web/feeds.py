@@ -42,7 +42,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
         known = read_bot(store.bots, bot)
         return _feed(request, known.name, f"/bots/{known.name}", _bot_news(store, known))
 
-    # As for authors' pages, a name may contain a slash.
+    # As on authors' pages, a name may contain a slash.
     @router.get("/authors/{author:path}")
     def author(request: Request, author: AuthorName) -> Response:
         bots = store.bots.listed(None, _MAX_BOTS, author=author)
@@ -58,7 +58,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
 
 def _bot_news(store: Store, bot: KnownBot) -> list[News]:
-    """Return news about a bot's latest versions, its state unless it is active, and its last lost rank."""
+    """Return news about a bot's latest versions, its state (unless active), and its latest loss of a rank."""
     news = [
         version_joined(bot.name, version.number, version.created)
         for version in store.bots.versions(bot.name, None, _MAX_ENTRIES)

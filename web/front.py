@@ -25,13 +25,13 @@ _TOP: Final = BoardQuery(limit=10)
 _TABLES: Final = 8
 """Maximum number of matches shown. The page shows how many more there are."""
 _REMARKABLE: Final = 3
-"""Number of games of each kind."""
+"""Maximum number of games of each kind."""
 _DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Featured:
-    """The game that the front page replays; ``highlight`` is None if it is the closest game of the day."""
+    """The game that the front page replays; ``highlight`` is None for the closest game of the day."""
 
     game: GameSummary
     highlight: RemarkableGame | None
@@ -98,7 +98,8 @@ def _of_kind(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
 def _featured_game(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
     """Return the most surprising upset since a given time, or the closest game if there is no upset.
 
-    Without games since then, return an older remarkable game whose replay is still stored, if there is one.
+    If there are no games since then, return an older remarkable game whose replay is still stored, or
+    None.
     """
     found = activity.upset
     if found is None and (closest := games.closest_since(since)) is not None:

@@ -47,7 +47,7 @@ def read_live(
 ) -> WatchedMatch:
     """Read the disclosed part of a match.
 
-    ``number`` is the game's number in the match, from 1, or None for the latest game. ``may_see`` returns
+    ``number`` is the game's 1-based number in the match, or None for the latest game. ``may_see`` returns
     whether the viewer may see an account's private data. Raises HTTPException (404) if there is no such
     match, or the viewer may not see it.
     """
@@ -64,7 +64,7 @@ def read_live(
 def watchable(
     live: LiveGames, matches: Sequence[OpenMatch], after: str | None = None
 ) -> Iterator[tuple[str, int]]:
-    """Yield the running matches with a visible round, each with the number of its latest game, from 1.
+    """Yield the running matches with a visible round, each with the 1-based number of its latest game.
 
     The match ``after`` is left out; the matches that follow it in ``matches`` come first.
     """
@@ -266,7 +266,7 @@ def live_api(live: LiveGames) -> APIRouter:
     def match(caller: OptionalCaller, match: MatchId, game: Number = None) -> LiveMatch:
         """Return the finished rounds of a match in progress.
 
-        An unrated match is visible only to its owner and to operators, and requires the `read` scope.
+        An unrated match is visible only to its owner and to operators, and only with the `read` scope.
         """
         return _document(read_live(live, match, game, lambda account: may_read(caller, account)))
 
@@ -315,7 +315,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("/live/{match}/{number}")
     def live(request: Request, match: MatchId, number: GameNumber) -> Response:
-        """Show a running game from the most recently disclosed round."""
+        """Show a running game, starting at the most recently disclosed round."""
         found = read_live(store.live, match, number, lambda _: False)
         if found.state is MatchState.DONE:
             return RedirectResponse(f"/tv?after={match}", 303)

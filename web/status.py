@@ -60,7 +60,7 @@ _CHECK_SECONDS: Final = 3.0
 def health_api(check: Callable[[], None]) -> APIRouter:
     """Return the routes for the health checks.
 
-    ``check`` raises StoreError if the database is unusable; it may hang.
+    ``check`` may hang, and raises StoreError if the database is unusable.
     """
     router = PageRouter(anonymous=True)
     check_in_time = CallWithTimeout(check, _CHECK_SECONDS)

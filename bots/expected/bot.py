@@ -1,7 +1,7 @@
-"""Plays the card with the highest expected value, according to hand-made estimates.
+"""Plays the card with the highest expected value, according to hand-tuned estimates.
 
-Every estimate is in points: a card's value now, its value in the remaining
-turns, and the next player's loss.
+Every estimate is in points, and consists of a card's value now, its value in the
+remaining turns, and the next player's loss.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Prospect(NamedTuple):
         seat: The player's seat.
         table: The player's placed cards.
         left: Number of turns in the round after the one in which the card is played.
-        coming: Known cards in hands that the player gets later.
+        coming: Known cards in hands that the player will get later.
     """
 
     seat: int

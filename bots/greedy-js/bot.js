@@ -1,9 +1,9 @@
-/** Plays the move that scores most now and ignores later turns: greedy, in JavaScript. */
+/** Plays the move that scores the most now and ignores later turns: greedy, in JavaScript. */
 
 import { run, scoreRound } from "kaiten";
 
 /**
- * Return the move that would score most if the round ended after this turn.
+ * Return the move that would score the most if the round ended after this turn.
  *
  * Among equal moves, the one that leaves the other players fewer points wins, then the first in `legalMoves()`.
  */

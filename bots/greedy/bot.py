@@ -1,10 +1,10 @@
-"""Plays the move that scores most now, and ignores later turns."""
+"""Plays the move that scores the most now, and ignores later turns."""
 
 from arena.sdk import Move, View, run, score_round
 
 
 def choose(view: View) -> Move:
-    """Return the move that would score most if the round ended after this turn.
+    """Return the move that would score the most if the round ended after this turn.
 
     Among equal moves, the one that leaves the other players fewer points wins,
     then the first in ``legal_moves()``. Moves with one card come first there, so
@@ -15,7 +15,7 @@ def choose(view: View) -> Move:
 
 
 def gain(view: View, move: Move) -> tuple[int, int]:
-    """Return this seat's points after a move, and minus the sum of the others' points."""
+    """Return this seat's points after a move, and the negated sum of the others' points."""
     tables = list(view.tables)
     tables[view.seat] += move.cards
     if move.dummy:

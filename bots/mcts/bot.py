@@ -35,7 +35,7 @@ class Node:
 
 
 class Bot:
-    """A player of one game. Because this is a class, its slow decisions are requested one game at a time."""
+    """Plays one game. Because the bot is a class, its slow decisions are requested one game at a time."""
 
     def choose(self, view: View) -> Move:
         """Return the move that was tried most."""
@@ -48,7 +48,7 @@ class Bot:
 
 
 def search(root: Node, world: World, rng: Random) -> None:
-    """Descend the tree to a new node, finish the round, and count the result at every node on the path."""
+    """Descend the tree to a new node, finish the round, and record the result at every node on the path."""
     node, path = root, []
     seats = range(len(world.hands))
     while world.turns:

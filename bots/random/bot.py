@@ -6,7 +6,7 @@ from arena.sdk import Card, Move, View, run
 
 
 def choose(view: View) -> Move:
-    """Choose one card and, if in control of the dummy, another one for it. Never use chopsticks."""
+    """Choose one card and, when in control of the dummy, another card for the dummy. Never use chopsticks."""
     hand = list(view.hand)
     card = draw(hand)
     return Move((card,), draw(hand) if view.control else None)

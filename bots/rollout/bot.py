@@ -1,6 +1,6 @@
-"""Simulates its best moves: deals the unseen cards at random and finishes the round, many times.
+"""Simulates its best moves: many times, deals the unseen cards at random and finishes the round.
 
-Cards that it knows to be in a hand that it has passed on are always dealt there. In its quick playouts, all
+Cards known to be in a hand that it has passed on are always dealt to that hand. In its quick playouts, all
 players follow the same simple rules. Its strength comes from trying all candidates with the same deals.
 """
 
@@ -15,7 +15,7 @@ CANDIDATES = 8
 
 
 class Bot:
-    """A player of one game. Because this is a class, its slow decisions are requested one game at a time."""
+    """Plays one game. Because the bot is a class, its slow decisions are requested one game at a time."""
 
     def choose(self, view: View) -> Move:
         """Return the move that did best in playouts."""

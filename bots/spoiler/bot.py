@@ -10,7 +10,7 @@ DUMPLINGS = (0, 1, 3, 6, 10, 15)
 
 
 def choose(view: View) -> Move:
-    """Return the move with the largest difference between this bot's gain and the next player's best one."""
+    """Return the move with the largest difference between this bot's gain and the next player's best gain."""
     after = view.tables[(view.seat + direction(view)) % view.rules.players]
     left = view.rules.turns - view.turn
     gains = {card: promise((*after, card), left) - promise(after, left) for card in set(view.hand)}

@@ -46,7 +46,7 @@ def sit_down(page: Page, url: str, *bots: str) -> None:
     page.goto(f"{url}/play")
     for number, bot in enumerate(bots, start=1):
         page.get_by_label(f"Bot {number}").select_option(bot)
-    follow(page, page.get_by_role("button", name="Sit down"))
+    follow(page, page.get_by_role("button", name="Start game"))
 
 
 def begin(page: Page, url: str, *bots: str) -> None:
@@ -253,7 +253,7 @@ def test_without_scripts_the_same_forms_work(windows: Windows, url: str) -> None
     page.goto(f"{url}/play")
     page.get_by_label("Bot 1").select_option("random")
     page.get_by_role("checkbox", name="A dummy").check()
-    page.get_by_role("button", name="Sit down").click()
+    page.get_by_role("button", name="Start game").click()
     seen: set[str | None] = set()
     while len(seen) < 2:
         expect(table(page)).to_have_attribute("data-state", "decide")

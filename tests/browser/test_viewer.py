@@ -543,7 +543,7 @@ COVERED: str = """() => {
 
 
 def test_numbers_of_stacks_do_not_cover_each_other(visit: Visit) -> None:
-    """Even maki, which show points as well as rolls, don't cover the points of the stack next to them."""
+    """Even maki, which show points as well as icons, don't cover the points of the stack next to them."""
     visit.resize("phone")
     found = 0
     for path in (f"{FIVE}/1/7", f"{FIVE}/2/7", f"{FIVE}/3/7", f"{THREE}/1/9", "/games/faulty-0-0/2/8"):
@@ -573,8 +573,8 @@ def test_screen_readers_hear_numbers_and_words(visit: Visit) -> None:
         for text in watch(visit, path).locator(".score, .stack").all_text_contents():
             assert not re.search(r"\d[a-z]|[a-z]\d", text), text
             heard |= set(re.findall(r"(\d+) (points?|rolls?)", text))
-    assert {("1", "point"), ("1", "roll")} <= heard
-    assert {word for number, word in heard if number != "1"} == {"points", "rolls"}
+    assert {("1", "point"), ("1", "icon")} <= heard
+    assert {word for number, word in heard if number != "1"} == {"points", "icons"}
     assert {word for number, word in heard if number == "1"} == {"point", "roll"}
 
 

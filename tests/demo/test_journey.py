@@ -140,7 +140,7 @@ def _write_and_submit(page: Page) -> None:
     page.get_by_role("textbox", name="Source").focus()
     page.keyboard.press("Control+End")
     page.keyboard.type("# my first bot")
-    page.get_by_label("Name of the bot").fill("first-try")
+    page.get_by_label("Bot name").fill("first-try")
     page.get_by_role("button", name="Submit").click()
     expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f]{16}$"))
 

@@ -31,7 +31,7 @@ def test_a_name_that_can_be_used(name: str) -> None:
 )
 def test_any_other_name_is_refused(name: str) -> None:
     """The error is short and in ASCII. It has the refused name, and says what is allowed."""
-    with pytest.raises(WrongName, match="name of a bot: use 2 to 40 letters") as caught:
+    with pytest.raises(WrongName, match="is not a valid bot name: use 2 to 40 letters") as caught:
         check_name(name, "bot")
     assert str(caught.value).isascii()
     assert str(caught.value).isprintable()

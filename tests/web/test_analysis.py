@@ -122,7 +122,7 @@ def test_a_bots_page_lists_its_costliest_decisions(
     assert found
     text = visitor.get("/bots/random").text
     part = text[text.index('<h2 id="mistakes">') : text.index('<h2 id="faults">')]
-    assert f"Latest decisions counted: {len(found):,}" in part
+    assert f"Number of such decisions (latest only): {len(found):,}" in part
     links = [f"/games/{it.game}/{it.round}/{it.turn}?view=infer:{it.seat}" for it in found[:SHOWN_MISTAKES]]
     assert re.findall(r'href="(/games/[^"]*view[^"]*)"', part) == links
     assert visitor.get(links[0]).status_code == 200

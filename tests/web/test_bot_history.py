@@ -242,7 +242,10 @@ def test_the_queue_is_shown(world: World, stable: Stable, visitor: TestClient) -
     add_matches(world.store, "q1", stable.house)
     add_matches(world.store, "q2", (stable.versions[2], stable.other))
     text = " ".join(visitor.get(MINE).text.split())
-    assert "<b>2</b> matches with this bot are waiting, the first behind <b>2</b> other matches" in text
+    assert (
+        "<b>2</b> matches with this bot are waiting, the first of which is behind <b>2</b> other matches"
+        in text
+    )
 
 
 def test_a_bot_without_a_game_has_a_page(world: World, visitor: TestClient) -> None:

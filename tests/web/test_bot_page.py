@@ -166,8 +166,8 @@ def test_the_owner_chooses_the_version_that_plays(world: World) -> None:
         answer = visitor.post(f"{MINE}/version", data={"number": number})
         assert (answer.status_code, answer.headers["location"]) == (303, f"{MINE}?done=version#main")
         assert present(world.store.bots.find("mine")).playing == int(number)
-        assert f"Version {number} plays from now on" in visitor.get(f"{MINE}?done=version").text
-    assert "plays from now on" not in browser(world).get(f"{MINE}?done=version").text
+        assert f"Version {number} will play from now on" in visitor.get(f"{MINE}?done=version").text
+    assert "will play from now on" not in browser(world).get(f"{MINE}?done=version").text
 
 
 def test_a_version_that_can_not_play_says_why(world: World) -> None:
@@ -190,7 +190,7 @@ def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
     visitor = logged_in(world, "ann")
     answer = visitor.post(f"{MINE}/state", data={"state": "retired"})
     assert answer.headers["location"] == f"{MINE}?done=retired#main"
-    assert "The bot is retired" in visitor.get(f"{MINE}?done=retired").text
+    assert "The bot has been retired" in visitor.get(f"{MINE}?done=retired").text
     assert "It is off the ladder" in browser(world).get(MINE).text
     assert "mine" not in [standing.bot for standing in world.store.ratings.standings()]
     answer = visitor.post(f"{MINE}/state", data={"state": "active"})

@@ -44,7 +44,7 @@ def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str)
         play_next(world.store)
         text = visitor.get(path).text
         assert ">in progress</span>" in text
-        assert "All 6 games appear here when the last one is over" in text
+        assert "All 6 games will appear here when the last match is over" in text
         assert known(world, path).games == ()
     play_next(world.store)
     answer = visitor.get(path)

@@ -67,6 +67,6 @@ def test_compared_bots_are_limited(client: TestClient) -> None:
     assert "At most" not in client.get("/compare?bots=a1,b1,c1,d1").text
     text = client.get("/compare?bots=a1,b1,c1,d1,e1,<f>").text
     left_out = "<b><bdi>e1</bdi></b>, <b><bdi>&lt;f&gt;</bdi></b>"
-    assert f"At most 4 bots are compared. Left out: {left_out}." in text
+    assert f"You can compare at most 4 bots. Left out: {left_out}." in text
     assert re.findall(r'name="bots" value="([^"]*)"', text) == ["a1", "b1", "c1", "d1"]
     assert client.get("/compare?" + "&".join(["bots=greedy"] * 5)).status_code == 422

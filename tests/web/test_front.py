@@ -100,7 +100,7 @@ def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
     world.now = START + timedelta(hours=20)
     text = read(browser(world), "/")
     assert "in the last hour" not in text
-    assert "<b>2</b> games in 24 hours</span>" in text
+    assert "<b>2</b> games in the last 24 hours</span>" in text
 
 
 def test_games_worth_watching_are_linked(world: World) -> None:

@@ -124,7 +124,7 @@ def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
     """The bot's owner sees that nothing was printed."""
     fill_stable(world, silent=True)
     text = logged_in(world, "ann").get(GAME).text
-    assert "Nothing." in text
+    assert "No output." in text
     assert "still running when the match ended" in text
 
 

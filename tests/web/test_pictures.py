@@ -39,7 +39,7 @@ def named(client: TestClient, path: str) -> dict[str, str | None]:
     [
         ("/", "Where bots play Sushi Go!", "Write a bot"),
         ("/leaderboard?players=3", "Leaderboard, 3 players", "Bots that play Sushi Go!"),
-        ("/bots/greedy", "greedy", "A bot that plays Sushi Go!, by house. Rank "),
+        ("/bots/greedy", "greedy", "A Sushi Go! bot by house. Rank "),
     ],
 )
 def test_a_page_describes_itself(client: TestClient, path: str, title: str, description: str) -> None:

@@ -78,7 +78,7 @@ def test_other_sites_get_nothing_of_a_private_game(people: People, game: str) ->
     text = people.owner.get(f"{game}/1/1").text
     for words in ("og:", "twitter:", "embed", "<kbd>E</kbd>"):
         assert words not in text
-    assert "Only its owner and operators can open" in text
+    assert "Only the owner and operators can open" in text
     id_ = game.rpartition("/")[2]
     for path in (
         f"{game}/og.png",

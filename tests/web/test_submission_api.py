@@ -87,7 +87,7 @@ def test_a_browser_can_upload_too(world: World, ann: KnownAccount) -> None:
         ("mine", FILE, {"sha256": "0" * 64}, 422, "has the SHA-256"),
         ("mine", FILE, {"sha256": "short"}, 422, "sha256"),
         ("mine", FILE, {"kind": "wine"}, 422, "kind"),
-        ("m", FILE, {}, 422, "can't be the name"),
+        ("m", FILE, {}, 422, "is not a valid"),
         ("taken", FILE, {}, 409, "belongs to a bot by ben"),
         ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "limit for a source file is 1 MiB"),
     ],

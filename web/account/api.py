@@ -55,7 +55,8 @@ class WantedToken(BaseModel):
     Attributes:
         name: The token's name.
         scopes: What the token may do. The caller must have these scopes.
-        days: Number of days for which the token is valid. It expires no later than the token that creates it.
+        days: Number of days for which the token is valid. A token created with another token expires no later
+            than that token.
         password: The account's password. Required in a session, not with a token.
     """
 

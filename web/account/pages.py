@@ -228,7 +228,7 @@ class _OwnAccount:
         except (AccountError, TooManyTokens) as error:
             typed = {"name": name, "scopes": chosen, "days": days}
             return self._page(request, session, wrong="tokens", error=error, typed=typed)
-        # The secret is shown only in this response: no URL contains it, and nothing stores it.
+        # The secret is shown only in this response: it is not part of any URL, and it is not stored.
         return page(request, "token.html", secret=secret, token=token)
 
     def revoke_token(self, request: Request, session: Session, number: Number) -> Response:
@@ -287,5 +287,5 @@ class _OwnAccount:
 
 
 def _redirect(done: str) -> Response:
-    # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
+    # Redirect to the notice at the top; without a fragment, the browser would keep the form's.
     return RedirectResponse(f"/account?done={done}#main", 303)

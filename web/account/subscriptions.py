@@ -44,7 +44,7 @@ class AddedSubscription(Subscription):
     """A new subscription.
 
     Attributes:
-        secret: The secret that signs a webhook's requests, shown only once; null for mail.
+        secret: The secret with which a webhook's requests are signed, shown only once; null for mail.
     """
 
     secret: str | None

@@ -91,7 +91,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
 
     @router.get("/bots", responses=LISTED)
     def listed(next_page: Next, after: AfterBot = None, limit: Limit = 100) -> BotList:
-        """List bots by name."""
+        """List bots, sorted by name."""
         found = bots.listed(after, limit + 1)
         shown = tuple(map(bot_document, found[:limit]))
         return BotList(bots=shown, next=next_page(after=shown[-1].name) if len(found) > limit else None)
@@ -176,8 +176,8 @@ class RatingCurve:
     Attributes:
         version: The version's number.
         created: When the version joined the ladder.
-        points: The first is from before the first game, and the last is current. At most 129, evenly spaced
-            if there were more games.
+        points: The first is from before the first game, and the last is current. There are at most 129
+            points, evenly spaced if there were more games.
     """
 
     version: int
@@ -191,7 +191,7 @@ class RatingList:
 
     Attributes:
         players: Number of players, or null for all games.
-        ratings: Histories of the latest versions, at most 20, oldest first.
+        ratings: Histories of up to 20 of the latest versions, oldest first.
         next: Always null.
     """
 
@@ -219,7 +219,7 @@ def histories_api(store: Store) -> APIRouter:
 
     @router.get("/bots/{bot}/ratings")
     def ratings(bot: BotName, players: Players = None) -> RatingList:
-        """Return the rating curves of a bot's latest versions, for one number of players or all games."""
+        """Return the rating curves of a bot's latest versions, for a given number of players or all games."""
         curves = store.histories.curve(bot, players or OVERALL, CURVE_VERSIONS)
         if not curves:
             raise Problem(404, "There is no bot with this name.")

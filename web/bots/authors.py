@@ -1,4 +1,4 @@
-"""Pages about one author's bots: the public one, and the viewer's own."""
+"""Pages about one author's bots: a public page, and one about the viewer's own bots."""
 
 from typing import Final
 

@@ -19,28 +19,30 @@ from arena.rules import State
 
 OPPONENTS_A_PAGE: Final = 20
 RECENT: Final = 30
-"""Number of latest games to read for a bot's habits: the cards that it takes, and its slowest decision."""
+"""How many of a bot's latest games to read for its habits: the cards that it takes, and its slowest
+decision."""
 
 FAULTY: Final = 50
-"""Number of latest games with a fault to read."""
+"""How many of a bot's latest faulty games to read."""
 
 SHOWN_FAULTY: Final = 10
-"""Number of games with a fault to list."""
+"""How many faulty games to list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentLine:
-    """An opponent of the page's bot, and how their games ended.
+    """An opponent of the requested bot, and how their games ended.
 
     Attributes:
         bot: The opponent's name.
         version: Number of the opponent's active version.
         games: Number of games that both played.
-        ahead: Number of games in which the page's bot finished ahead of the opponent.
+        ahead: Number of games in which the requested bot finished ahead of the opponent.
         behind: Number of games in which it finished behind.
         tied: Number of games in which they shared a place.
-        share: Share of games in which the page's bot finished ahead, ties left out; None if all were ties.
-        expected: Probability that the page's bot finishes ahead, computed from the ratings of the active
+        share: Share of games, excluding ties, in which the requested bot finished ahead; None if all were
+            ties.
+        expected: Probability that the requested bot finishes ahead, computed from the ratings of the active
             versions, for the requested number of players; by default, averaged over the ladder's table sizes.
     """
 
@@ -61,7 +63,7 @@ class TimedDecision:
     round: int  # from 1
     turn: int  # within the round, from 1
     fault: Fault | None  # why the stand-in played; None if the bot played
-    millis: float | None  # from request to answer; None without an answer
+    millis: float | None  # from request to answer; None if there was no answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class Habits:
 def read_opponents(  # noqa: PLR0913, PLR0917 - a page of this list depends on all of these
     store: Store, bot: str, results: Mapping[int, Entry], players: int | None, offset: int, limit: int
 ) -> tuple[OpponentLine, ...]:
-    """Read a bot's opponents, most games first.
+    """Read a bot's opponents, those with the most games first.
 
     ``results`` are those of the bot's active version, by number of players. Expected results are for games
     with ``players`` players, and are computed from the ratings in these games. If ``players`` is None, they

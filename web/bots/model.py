@@ -56,7 +56,8 @@ class VersionResult:
     score: float  # μ - 3σ
     provisional: bool  # whether the rating is still too uncertain to mean much
     games: int  # rated games
-    # Share of games won, including ties for first place. This and the next three are None without games.
+    # Share of games won, including ties for first place. This and the next three are None if there are no
+    # games.
     win_share: float | None
     mean_place: float | None  # 1 is best
     fault_share: float | None  # share of games with a fault
@@ -72,7 +73,7 @@ class VersionLine:
     created: datetime  # UTC
     note: str | None  # the author's note; None if absent or hidden from the viewer
     image: str  # image id, or the name of the bot's folder
-    size: int | None  # size of the uploaded file in bytes; this and `sha256` are None without one
+    size: int | None  # size of the uploaded file in bytes; None, like `sha256`, if there is none
     sha256: str | None
     available: bool  # whether its image is still stored
     result: VersionResult  # its results in all games

@@ -289,7 +289,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     ),
     "places": (
         ranking(
-            "Puddings break ties between equal totals. Seats that also have equal puddings share a place.",
+            "Puddings break ties between equal totals. Seats that tie in puddings, too, share a place.",
             (41, 2),
             (52, 1),
             (41, 3),

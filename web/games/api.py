@@ -27,7 +27,7 @@ class Game:
     Attributes:
         game: The game's id.
         match: The match's id.
-        number: The game's position in the order in which games were rated, from 1.
+        number: The game's position (starting at 1) in the order in which games were rated.
         players: Number of players.
         variants: Names of the variants in play.
         ended: End of the match.
@@ -61,7 +61,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
         """List rated games, newest first by default, optionally filtered.
 
         With filters other than ``bot`` and ``version``, a page covers at most 20,000 games, so it can be
-        empty although there is a next page. In orders other than newest, each block of 20,000 games is sorted
+        empty even if there is a next page. In orders other than newest, each block of 20,000 games is sorted
         separately.
         """
         if version is not None and query.bot is None:

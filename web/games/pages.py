@@ -32,7 +32,7 @@ class Cell:
     chopsticks: bool  # whether chopsticks were returned for the second card
     standin: bool  # whether the stand-in played
     fault: str | None  # the kind of fault, or None
-    millis: float | None  # from request to answer; None without a request or an answer
+    millis: float | None  # from request to answer; None if there was no request or no answer
 
 
 @dataclass(frozen=True, slots=True)

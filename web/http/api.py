@@ -112,7 +112,7 @@ _RETRY_AFTER: Final = {
 _CHALLENGE: Final = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
 
 Document = dict[str, Any]
-"""JSON."""
+"""A JSON object."""
 
 
 def problems(texts: dict[int, str]) -> dict[int | str, Document]:
@@ -195,7 +195,7 @@ def _add_problems(method: str, operation: Document) -> None:
     parameters = operation.get("parameters", [])
     texts = {500: "An internal error occurred.", 503: "The arena's database is not responding."}
     if any(parameter["in"] == "path" for parameter in parameters):
-        texts[404] = "Not found, or it belongs to another account."
+        texts[404] = "Not found, or owned by another account."
     if "security" in operation:
         texts[401] = "The request has no valid token or session."
         texts[403] = "The token lacks the scope, or the request came from another site."
@@ -326,7 +326,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     WrongName: (422, ""),
     QuotaReached: (429, "Wait, or ask the arena's operator to raise your quota."),
     SlotLost: (408, "Send it again over a faster connection, or when fewer uploads are in progress."),
-    DiskFull: (507, "Wait, or contact the operator of the arena."),
+    DiskFull: (507, "Wait, or contact the arena's operator."),
     NoRoom: (503, ""),  # must follow its subclasses, which have their own status
     UntrustedBotsRefused: (503, "The operator can find out why with `arena doctor`."),
     UploadRefused: (422, ""),  # must follow its subclasses, which have their own status

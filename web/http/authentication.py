@@ -113,7 +113,7 @@ _LOGIN_PAGES: Final = frozenset({LOGIN, "/register", "/logout"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 _LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
-"""Printable ASCII without ``\\``: browsers treat that as a slash, and drop tabs and line breaks."""
+"""Printable ASCII without backslashes: browsers treat those as slashes, and drop tabs and line breaks."""
 
 
 def local(address: str) -> str:
@@ -131,8 +131,8 @@ def local(address: str) -> str:
 def login_address(request: Request) -> str:
     """Return the login form's address, including the requested page as the one to return to.
 
-    A POST can't be repeated that way, so the login returns to the page that sent it
-    (:func:`referring_page`).
+    A POST can't be repeated that way, so after logging in, the user returns to the page that
+    sent it (:func:`referring_page`).
     """
     here = _without_site(str(request.url)) if request.method in _SAFE else ""
     return f"{LOGIN}?next={quote(here)}" if here else LOGIN
@@ -171,7 +171,7 @@ class Caller:
     benched: tuple[str, ...]
 
     def may_see(self, account: int | None) -> bool:
-        """Return True if the caller may see an account's data: its owner and operators may."""
+        """Return True if the caller may see an account's data, as its owner or as an operator."""
         return account == self.account.id or Scope.OPERATE in self.scopes
 
 

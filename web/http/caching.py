@@ -34,7 +34,7 @@ def tagged(request: Request, response: Response) -> Response:
 def not_modified(request: Request, etag: str) -> Response | None:
     """Return a 304 response if the client has this ETag, else None.
 
-    ETags are weak, because the same page is sent with and without compression.
+    Pages' ETags are weak, because the same page is sent with and without compression.
     """
     known = request.headers.get("if-none-match", "")
     if known.strip() == "*" or etag.removeprefix("W/") in _TAG.findall(known):

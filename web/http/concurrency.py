@@ -29,13 +29,13 @@ class _ClientRequests:
 
 
 class ConcurrencyLimit:
-    """ASGI middleware that runs at most ``MAX_CONCURRENT`` requests from one address; others wait.
+    """ASGI middleware that runs at most ``MAX_CONCURRENT`` requests from one address at a time; others wait.
 
     A request with a body takes a place only once the body has arrived, so that a slow sender doesn't keep
     others waiting. Uploads (PUT) are exempt: they take a long time, and have their own limits.
 
     A request gives up its place when its response begins: a page is complete at that time, and an event
-    stream can last for minutes. Not thread-safe: one event loop uses it.
+    stream can last for minutes. Not thread-safe: only one event loop may use it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -43,7 +43,7 @@ class ConcurrencyLimit:
         self._clients: dict[str, _ClientRequests] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on when it is its turn."""
+        """Pass the request on when its turn comes."""
         if scope["type"] != "http" or scope["method"] == "PUT":
             await self._app(scope, receive, send)
             return
@@ -59,7 +59,7 @@ class ConcurrencyLimit:
 
     @asynccontextmanager
     async def _slot(self, source: str) -> AsyncIterator[Callable[[], None]]:
-        """Wait for a place; yield a function that gives it up. Repeated calls of the function do nothing."""
+        """Wait for a place; yield a function that gives it up. Repeated calls to the function do nothing."""
         client = self._clients.setdefault(source, _ClientRequests())
         client.requests += 1
         held = False

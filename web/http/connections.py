@@ -64,7 +64,7 @@ def raise_open_files() -> int:
 class Connections:
     """Counts connections. Only the server's event loop uses it.
 
-    ``proxies`` are addresses and networks exempt from the limit per source, since they carry many visitors.
+    ``proxies`` are addresses and networks exempt from the per-source limit, since each serves many visitors.
     """
 
     def __init__(self, limits: ConnectionLimits, proxies: Iterable[str]) -> None:

@@ -84,7 +84,7 @@ class ProblemDocument:
         type: Always ``about:blank``: the status says what kind of problem it is.
         title: The status in words.
         status: The HTTP status.
-        detail: What happened, for people.
+        detail: What happened, in words.
         hint: What to do.
     """
 
@@ -148,7 +148,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return all methods allowed at a path; the router knows only those of its first matching route."""
+    """Return all methods allowed at a path; the router reports only those of the first matching route."""
     routes = [route for route in iter_route_contexts(request.app.routes) if route.methods]
     return {
         method

@@ -22,21 +22,21 @@ MAX_VERSION: Final = 999_999_999
 
 _BOT: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{1,39}$"
 
-Players = Annotated[int | None, Query(ge=2, le=5, description="Number of players. Default: all games.")]
+Players = Annotated[int | None, Query(ge=2, le=5, description="Number of players. Default: any number.")]
 House = Annotated[Literal["with", "without"], Query(description="Whether house bots are listed.")]
 Search = Annotated[
     str,
-    Query(max_length=NAME_LENGTH, description="Part of the name of a bot or its author, ignoring case."),
+    Query(max_length=NAME_LENGTH, description="Part of a bot's or author's name (case-insensitive)."),
     AfterValidator(plain),
 ]
 Offset = Annotated[int, Query(ge=0, le=MAX_INTEGER, description="Number of entries to skip.")]
 RowLimit = Annotated[int, Query(ge=1, le=500, description="Maximum number of entries.")]
-Before = Annotated[int | None, Query(ge=1, le=MAX_INTEGER, description="Only entries before this number.")]
+Before = Annotated[int | None, Query(ge=1, le=MAX_INTEGER, description="Only entries with a smaller number.")]
 AfterPosition = Annotated[
     str | None,
     Query(
         pattern=r"^-?[0-9]{1,4}(\.[0-9]{1,20})?(e-[0-9]{1,3})?_[0-9]{1,18}$",
-        description="Only entries after this position (a value and a number); for orders other than newest.",
+        description="Only entries after this position (a value and a number). Not for the order `newest`.",
     ),
 ]
 BeforeVersion = Annotated[
@@ -45,7 +45,9 @@ BeforeVersion = Annotated[
 AfterBot = Annotated[
     str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Only entries after this name.")
 ]
-AuthorName = Annotated[str, Path(pattern=r"^[^\x00]{1,64}$", description="An author's name, ignoring case.")]
+AuthorName = Annotated[
+    str, Path(pattern=r"^[^\x00]{1,64}$", description="An author's name (case-insensitive).")
+]
 BotName = Annotated[str, Path(pattern=_BOT, description="A bot's name.")]
 OfBot = Annotated[str | None, Query(pattern=_BOT, description="Only games of this bot.")]
 OfVersion = Annotated[
@@ -53,7 +55,7 @@ OfVersion = Annotated[
 ]
 OfAuthor = Annotated[
     str | None,
-    Query(pattern=r"^[^\x00]{1,64}$", description="Only games with a bot by this author, ignoring case."),
+    Query(pattern=r"^[^\x00]{1,64}$", description="Only games with a bot by this author (case-insensitive)."),
 ]
 Margin = Annotated[
     int | None,
@@ -68,8 +70,8 @@ BestPoints = Annotated[
 Faults = Annotated[
     Literal["yes", "no"] | None, Query(description="Only games with (or without) a fault by any bot.")
 ]
-Since = Annotated[date | None, Query(description="Only games that ended on this day or later, UTC.")]
-Until = Annotated[date | None, Query(description="Only games that ended on this day or earlier, UTC.")]
+Since = Annotated[date | None, Query(description="Only games that ended on this day (UTC) or later.")]
+Until = Annotated[date | None, Query(description="Only games that ended on this day (UTC) or earlier.")]
 Order = Annotated[GameOrder, Query(description="The order of games.")]
 BLANK: Final = BeforeValidator(lambda value: value.strip() or None if isinstance(value, str) else value)
 """Makes an empty parameter None: forms also send empty fields."""

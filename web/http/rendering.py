@@ -37,7 +37,7 @@ def visible(text: str) -> str:
     """Return untrusted multi-line text with invisible characters escaped.
 
     Invisible characters are those in categories C, Zl and Zp, such as control characters and bidirectional
-    overrides, except line ends, tabs and spaces. Templates escape markup.
+    overrides, except line ends and tabs. Templates escape markup.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(
@@ -125,7 +125,7 @@ def percent(share: float | None) -> str:
 
 
 def millis(value: float | None) -> str:
-    """Format milliseconds, with tenths below ten, and as seconds if at least ten seconds; None as a dash."""
+    """Format a time in milliseconds (with tenths below 10 ms) or, from 10 s, in seconds; None as a dash."""
     if value is None:
         return _NOTHING
     if value < _TENTH:
@@ -161,17 +161,17 @@ def span(value: timedelta) -> str:
 
 
 def day(value: datetime) -> str:
-    """Format the day, UTC."""
+    """Format the day in UTC."""
     return value.astimezone(UTC).strftime("%Y-%m-%d")
 
 
 def clock(value: datetime) -> str:
-    """Format the time of day, UTC, to the minute."""
+    """Format the time of day in UTC, to the minute."""
     return value.astimezone(UTC).strftime("%H:%M")
 
 
 def second(value: datetime) -> str:
-    """Format the time of day, UTC, to the second."""
+    """Format the time of day in UTC, to the second."""
     return value.astimezone(UTC).strftime("%H:%M:%S")
 
 
@@ -231,7 +231,7 @@ def render(template: str, **context: object) -> str:
 
 
 class PageRouter(APIRouter):
-    """Page routes, each for GET and HEAD unless it specifies its methods.
+    """Page routes, each for GET and HEAD unless it specifies other methods.
 
     Responses of ``anonymous`` routes are the same for everyone; ``private`` routes require a session.
     """
@@ -269,7 +269,7 @@ class Viewer:
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Return the viewer. Pages are for browsers, so tokens give no access to private ones."""
+    """Return the viewer. Pages are for browsers, so tokens give no access to private pages."""
     caller = caller_of(request)
     if caller is None or caller.session is None:
         return Viewer(account=None, operator=False)

@@ -33,7 +33,7 @@ READABLE: Final = SECURITY_HEADERS | {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "Accept-Ranges, Content-Range, ETag",
 }
-"""Replaces ``SECURITY_HEADERS`` on data that scripts of any site may read, without cookies.
+"""Replaces ``SECURITY_HEADERS`` on data that any site's scripts may read, without cookies.
 
 All responses with such data have these headers, whether or not the request has an ``Origin``, so that caches
 can store one response for all origins.

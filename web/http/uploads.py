@@ -35,7 +35,7 @@ BODY_TIMEOUTS: Final = BodyTimeouts()
 class BodyTimeoutMiddleware:
     """ASGI middleware that sends 408 if a body arrives too slowly. ``clock`` returns monotonic seconds.
 
-    Once the response has begun, nothing is refused: a stream only waits for the client to disconnect.
+    The limits end when the response begins: a stream only waits for the client to disconnect.
     """
 
     def __init__(

@@ -28,8 +28,8 @@ class Board:
 
     query: BoardQuery
     rows: tuple[Row, ...]  # in the requested order
-    found: int  # lines that match, on all pages
-    bots: int  # lines in the whole list
+    found: int  # rows that match, on all pages
+    bots: int  # rows in the whole list
     games: int  # rated games so far, in all lists
 
 
@@ -52,7 +52,7 @@ class Scale:
 
 
 def scale_of(rows: Sequence[Row]) -> Scale:
-    """Return the axis for these lines' bars. Bots without games have no bar."""
+    """Return the axis for these rows' bars. Bots without games have no bar."""
     played = [row for row in rows if row.games]
     low = min((row.mean - row.spread for row in played), default=0)
     high = max((row.mean + row.spread for row in played), default=50)
@@ -105,7 +105,7 @@ class Boards:
             return known.standings.names
 
     def find(self, bot: str) -> tuple[Row | None, int]:
-        """Return a bot's line, if any, on the board of all games, and the number of bots."""
+        """Return a bot's row, if any, on the board of all games, and the number of bots."""
         with self._current() as known:
             return known.standings.row(bot, self._today()), len(known.standings)
 
@@ -117,7 +117,8 @@ class Boards:
             changes = self._ratings.changes(players or OVERALL, known.revision)
             known.standings.update(changes.lines)
             if len(changes.lines) > _MANY:
-                # Exempt the lines from garbage collection: scanning them stops everything for half a second.
+                # Exempt the rows from garbage collection: scanning them would stop everything for half
+                # a second.
                 gc.collect()
                 gc.freeze()
             known.revision, known.games = changes.revision, changes.games

@@ -17,7 +17,7 @@ from web.http.rendering import PageRouter, page
 from web.leaderboard.cache import Boards
 
 GAMES: Final = 10_000
-"""Number of latest rated games compared with their predictions."""
+"""How many of the latest rated games are compared with their predictions."""
 
 _CACHE_TIME: Final = timedelta(minutes=10)
 """Time until a comparison of many games is recomputed."""
@@ -37,7 +37,7 @@ class Calibrations:
         self._cached: tuple[int, datetime, Calibration] | None = None
 
     def current(self) -> tuple[int, Calibration]:
-        """Return the comparison, and a number that changes whenever the comparison does."""
+        """Return a number that changes whenever the comparison does, and the comparison."""
         revision, _ = self._boards.state()
         with self._lock:
             if self._cached is None or not self._is_fresh(*self._cached, revision):
@@ -56,7 +56,7 @@ _LOWEST_SHARE: Final = 0.3
 
 
 def plotted(share: float) -> float:
-    """Return a share's distance from a chart's lower or left edge, from 0 to 100, clamped."""
+    """Return a share's distance from a chart's lower or left edge, clamped to the range from 0 to 100."""
     return round(100 * max(0.0, min(1.0, (share - _LOWEST_SHARE) / (1 - _LOWEST_SHARE))), 1)
 
 
@@ -127,7 +127,7 @@ def calibration_api(calibrations: Calibrations) -> APIRouter:
     def calibration() -> CalibrationDocument:
         """Compare predictions for the latest rated games with their results.
 
-        A comparison of more than 1,000 games may be up to ten minutes old.
+        A comparison of 1,000 or more games may be up to ten minutes old.
         """
         _, found = calibrations.current()
         return CalibrationDocument(

@@ -28,7 +28,7 @@ _FORMULA: Final = re.compile('(^|[,;|\t"])(?=\\s*[-=+@\t\r\n\uff1d\uff0b\uff0d\u
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Return lines of the leaderboard as CSV with the API's columns and a header."""
+    """Return rows of the leaderboard as CSV with the API's columns and a header."""
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(COLUMNS)
@@ -83,7 +83,7 @@ class LeaderboardQuery:
         return self.house == "without" or bool(self.search)
 
     def part(self, offset: int, limit: int) -> BoardQuery:
-        """Return the query for at most ``limit`` lines, starting at ``offset``."""
+        """Return the query for at most ``limit`` rows, starting at ``offset``."""
         return BoardQuery(
             players=self.players,
             house=self.house != "without",

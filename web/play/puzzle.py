@@ -68,7 +68,7 @@ def puzzle_pages(puzzles: Puzzles, now: Callable[[], datetime]) -> APIRouter:
     ) -> Response:
         """Show a puzzle, with the answer if a card was chosen.
 
-        ``day`` is UTC; ``card`` is the kind that the visitor would take.
+        ``day`` is in UTC; ``card`` is the kind that the visitor would take.
         """
         known = puzzles.find(day) if day <= now().date() else None
         if known is None:

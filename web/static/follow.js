@@ -25,7 +25,7 @@ async function refreshPage() {
   if (lineState().now !== before) status.textContent = lineState().now;
 }
 
-// Fetches the page, but only once at a time: calls during a fetch trigger one more fetch afterwards.
+// Fetches the page, but never twice at the same time: calls during a fetch trigger one more fetch afterwards.
 async function update() {
   again = fetching;
   if (fetching) return;

@@ -1,4 +1,4 @@
-// Plays without reloading the page: sends choices, and follows the bots.
+// Lets people play without reloading the page: sends choices, and follows the bots.
 
 // Polling intervals, keyed by what the page is waiting for: a table, the bots' decisions, the person's decision,
 // the analysis.

@@ -1,5 +1,5 @@
-// The editor in which a bot is written, checked and submitted. The browser stores the language, the bot's name and,
-// until it is reset, the code in each language. All tabs of this page show the stored code.
+// The editor in which a bot is written, checked and submitted. The browser stores the language, the bot's name and
+// the code in each language, until that is reset. All tabs of this page show the stored code.
 
 import { edit } from "./editor.js";
 import { localise } from "./times.js";

@@ -1,5 +1,5 @@
 // Shows times in the visitor's zone, with UTC as the tooltip. Without scripts, times are UTC and marked as such.
-// Days without a time, such as that of a data file, are the same in all zones.
+// Days without a time, such as a data file's, are the same in all zones.
 
 const two = (number) => String(number).padStart(2, "0");
 

@@ -11,7 +11,10 @@ const film = document.getElementById("film");
 const isLive = Boolean(document.querySelector("[data-match]"));
 let leaving = 0;
 
-/** Open the next game after this time, or later if the site doesn't return its page: an error page would stay. */
+/**
+ * Open the next game after this time, or later if the site doesn't return its page; otherwise, an error page would
+ * remain on the screen.
+ */
 function leave(millis, retry = RETRY_MILLIS) {
   clearTimeout(leaving);
   leaving = setTimeout(async () => {

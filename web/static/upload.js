@@ -17,7 +17,7 @@ export function inUnit(bytes, unit) {
 
 // Returns a number of bytes in the largest unit that fits, as the server formats it.
 export function size(bytes) {
-  return `${inUnit(bytes, unitOf(bytes))} ${UNITS[unitOf(bytes)]}`;
+  return bytes === 1 ? "1 byte" : `${inUnit(bytes, unitOf(bytes))} ${UNITS[unitOf(bytes)]}`;
 }
 
 // Returns a file's SHA-256, or null. Browsers hash only on pages served over HTTPS or from this machine.

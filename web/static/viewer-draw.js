@@ -1,4 +1,4 @@
-// Draws a frame as templates/_viewer.html does. It contains no rules: the server sends what to show.
+// Draws a frame as templates/_viewer.html does. This script contains no rules: the server sends what to show.
 
 const CARDS = `${new URL("cards.svg", import.meta.url).pathname}#`;
 const MARKS = {
@@ -137,7 +137,7 @@ function stack(code, kinds) {
     "li",
     { class: [...letters].some(isNew) ? "stack fresh" : "stack" },
     ...[...letters].flatMap((letter) => [" ", placedCard(letter.toLowerCase(), isNew(letter), kinds)]),
-    ...(rolls ? [" ", element("b", { class: "rolls" }, rolls, element("span", { class: "hidden" }, counted(Number(rolls), "roll")))] : []),
+    ...(rolls ? [" ", element("b", { class: "rolls" }, rolls, element("span", { class: "hidden" }, counted(Number(rolls), "icon")))] : []),
     ...(points ? [" ", element("b", { class: "points" }, points, element("span", { class: "hidden" }, counted(Number(points.replace("−", "-")), "point")))] : []),
   );
 }

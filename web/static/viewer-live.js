@@ -24,7 +24,8 @@ function link(label, href) {
   return Object.assign(document.createElement("a"), { href, textContent: label });
 }
 
-/** Say that the game is over, with a link (by default to the current frame of the replay) and one to another match. */
+/** Say why the match stops here, with a link (by default to the current frame of the replay) and one to another
+ * match. */
 function end(words, label, href) {
   const [text, elsewhere] = [document.createElement("p"), link(label, href ?? location.href)];
   if (!href) elsewhere.dataset.here = "";

@@ -1,4 +1,4 @@
-// Copies text and confirms it.
+// Copies text, and shows a confirmation.
 
 const WORDS = { link: "Link copied", embed: "Embed code copied", seed: "Seed copied" };
 const SHOWN_MILLIS = 2500;

@@ -260,8 +260,8 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     def events(request: Request, caller: Reader, id_: SubmissionId) -> EventStream:
         """Follow a submission until it ends.
 
-        Each event is named ``stage``, and its data is the submission with its games. An event is sent
-        immediately, at each change and after each game. The stream ends when the submission ends
+        Each event is named ``stage``, and its data is the submission with its games. One event is sent
+        immediately, and others at each change and after each game. The stream ends when the submission ends
         or access is lost, and after ten minutes at the latest. An account can have ten streams at a time;
         any further stream ends immediately, and must be requested again later.
         """

@@ -104,7 +104,7 @@ class Film:
 
     @property
     def seed(self) -> str | None:
-        """The seed of all deals; None until everything is disclosed."""
+        """The deck's seed; None until the whole game is disclosed."""
         return self.replay.seed if isinstance(self.replay, PublicReplay) else None
 
     def step(self, frame: Frame) -> Step:

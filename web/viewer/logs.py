@@ -11,7 +11,7 @@ from arena.protocol.match import played_again
 from web.http.rendering import Viewer, visible
 
 _LONG_WAIT_MILLIS: Final = 100
-"""At this length or more, a wait for the host is shown even if it had no effect."""
+"""A wait for the host that is at least this long is shown even if it had no effect."""
 
 
 def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
@@ -74,7 +74,7 @@ _GONE: Final = PrivateLog(seats=(), notes={}, own=False, gone=True)
 
 
 def read_private_log(logs: GameLogs, game: str, viewer: Viewer) -> PrivateLog:
-    """Read the private part of a game that a viewer may see. Reads nothing for anonymous viewers."""
+    """Read the private part of a game that a viewer may see. For anonymous viewers, the store isn't read."""
     if viewer.account is None:
         return _NOTHING
     log = logs.find(game)

@@ -37,7 +37,7 @@ VIEWER_WORDS: Final = {
     "STAGES": STAGES,
     "where": where,
 }
-"""Functions for the viewer's templates."""
+"""Constants and functions for the viewer's templates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Pictures:
         self._waiting += 1
         try:
             async with self._semaphore:
-                # Another request may have drawn the same one.
+                # Another request may have drawn the same picture in the meantime.
                 if etag not in self._cache:
                     self._cache[etag] = await run_in_threadpool(draw)
                     if len(self._cache) > MAX_CACHED:

@@ -164,7 +164,7 @@ _GRAPH: Final = (680, 56, 1130, 160)
 
 
 def picture(film: Film, title: str, chances: Chances | None = None) -> bytes:
-    """Return a game's picture as PNG; ``chances`` is None if the game isn't analysed."""
+    """Return a game's picture as PNG; ``chances`` is None if the game hasn't been analysed."""
     sheet = Sheet()
     sheet.mark(_RESULT_MARGIN, 48)
     sheet.text((_RESULT_MARGIN + 84, 50), "Kaiten", 44)

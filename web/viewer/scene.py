@@ -1,7 +1,7 @@
 """A frame as seen from one viewpoint, and all frames as data for ``static/viewer.js``.
 
 The data is compact, so that one response can contain all frames: one letter per card, and lists without
-trailing empty entries. The letters starting with ``a`` stand for ``KINDS``, in order.
+trailing empty entries. The letters, starting with ``a``, stand for ``KINDS``, in order.
 """
 
 from collections import Counter

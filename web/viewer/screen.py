@@ -183,7 +183,7 @@ class Shown:
     download: str  # the address of its replay
     embed: str | None = None  # like `base`, for pages that other sites may frame; None for a private game
     section: str = "mine"  # the site's section that the game belongs to
-    viewers: str = "its owner and operators"  # who can open a private game
+    viewers: str = "the owner and operators"  # who can open a private game
 
 
 class ViewerControl(NamedTuple):
@@ -241,7 +241,7 @@ class Screen:
         """The players and variants, for link previews."""
         replay = self.film.replay
         switches = [name for name in ("pass_both_ways", "soy_sauce", "dummy") if getattr(replay.rules, name)]
-        variants = "".join(f", {name.replace('_', ' ')}" for name in switches)
+        variants = f"; variants: {', '.join(name.replace('_', ' ') for name in switches)}" if switches else ""
         return f"Sushi Go! between bots: {', '.join(self.film.names[: self.film.rules.players])}{variants}."
 
     @property

@@ -48,7 +48,7 @@ def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[
 
 
 def with_points(laid: Sequence[Stack], card: Card, points: int) -> tuple[Stack, ...]:
-    """Add points to the stack that begins with this kind: those decided only at the end of a round or game.
+    """Add points that are decided only at the end of a round or game to the stack that begins with this kind.
 
     ``laid`` are a table's stacks. For maki, ``card`` may be any kind of maki.
     """

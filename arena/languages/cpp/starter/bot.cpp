@@ -29,7 +29,8 @@ json answer(const json& request) {
             {"nonce", request["nonce"]}};
 }
 
-// Writes one message. std::endl flushes it; otherwise it would stay in the buffer, and the arena would wait.
+// Writes one message. std::endl flushes the buffer; otherwise, the message would stay there, and the arena
+// would wait for it.
 void say(const std::string& kind, const json& content) {
     json message;
     message[kind] = content;

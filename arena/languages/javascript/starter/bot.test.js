@@ -9,6 +9,6 @@ test("it wants nigiri", () => {
   assert.equal(choose({ hand: ["tempura", "pudding", "squid_nigiri"] }), "squid_nigiri");
 });
 
-test("it plays a card that it doesn't want if it has no other", () => {
+test("it plays an unwanted card if it has no other", () => {
   assert.equal(choose({ hand: ["pudding"] }), "pudding");
 });
