@@ -31,14 +31,15 @@ from arena.db.subscriptions import SubscriptionKind
 from arena.notices.metrics import DeliveryMetrics
 from arena.notices.subscriptions import open_subscriptions
 from arena.ops.export.manifest import exports_folder
-from arena.ops.monitoring import new_registry
+from arena.ops.health import new_registry
 from arena.platform.settings import Settings
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.controls import CONTROLS
 from arena.protocol.match import Limits, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.cluster.host import HostGauges, MatchRunner
+from arena.scheduler.cluster.host import MatchRunner
+from arena.scheduler.cluster.metrics import HostGauges
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver

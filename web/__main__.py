@@ -20,7 +20,7 @@ from arena.db.errors import StoreError
 from arena.db.store import Store, open_store
 from arena.notices.subscriptions import open_subscriptions
 from arena.ops.export.manifest import exports_folder
-from arena.ops.monitoring import CannotListen, OpsServer, metrics_of
+from arena.ops.health import CannotListen, OpsServer, metrics_of
 from arena.platform.logs import configure_logs, log_uncaught
 from arena.platform.settings import Address, LogLevel, Settings, WrongSettings, read_settings
 from arena.platform.speech import log_message

@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 
 from arena.db.errors import DatabaseChanged, DatabaseUnwritable, StoreError
 from arena.db.store import Store
-from arena.ops.monitoring import CallWithTimeout
+from arena.ops.health import CallWithTimeout
 from arena.protocol.states import Scope
 from arena.protocol.status import Hour, Status
 from arena.services.documents import read_status

@@ -17,7 +17,7 @@ from arena.app.folders import CannotStart, utc_now
 from arena.app.monitoring import health_server
 from arena.db.errors import DatabaseUnavailable
 from arena.db.store import Store
-from arena.ops.monitoring import loop_check, new_registry
+from arena.ops.health import loop_check, new_registry
 from arena.platform.settings import Address, Settings
 from arena.protocol.controls import Gate, HostReport, unaccepted
 from arena.protocol.decoding import prepared

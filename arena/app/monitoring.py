@@ -13,7 +13,7 @@ from arena.app.folders import CannotStart
 from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.notices.metrics import DeliveryMetrics
-from arena.ops.monitoring import (
+from arena.ops.health import (
     CallWithTimeout,
     CannotListen,
     Check,

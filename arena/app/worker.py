@@ -16,7 +16,7 @@ from arena.app.folders import CannotStart, data_dir_lock, install_id
 from arena.app.host import examine, host_setup, runtime_of, slots_of_host
 from arena.app.intake import fetched_images
 from arena.app.monitoring import health_server
-from arena.ops.monitoring import loop_check, new_registry
+from arena.ops.health import loop_check, new_registry
 from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Address, Settings
 from arena.play.launcher.slots import sweeper
@@ -92,7 +92,7 @@ def _health_server(
     settings: Settings, runtime: Runtime, runner: "MatchRunner", health: "SchedulerHealth"
 ) -> AbstractContextManager[None]:
     """Return a context manager that serves health checks and metrics."""
-    from arena.scheduler.cluster.host import HostGauges  # noqa: PLC0415 - see need_cluster
+    from arena.scheduler.cluster.metrics import HostGauges  # noqa: PLC0415 - see need_cluster
 
     registry = new_registry()
     registry.register(

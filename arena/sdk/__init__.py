@@ -32,7 +32,7 @@ from arena.rules import (
     score_round,
 )
 from arena.sdk.bot import Answer, Choice, GameOver, Player
-from arena.sdk.inference import direction, known_hands, unseen_cards
+from arena.sdk.helpers import direction, known_hands, unseen_cards
 from arena.sdk.main import play, run
 
 __all__ = [

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from arena.rules import Card, Move, Rules, View
 from arena.rules.cards import NIGIRI_POINTS
-from arena.sdk.inference import direction, known_hands, unseen_cards
+from arena.sdk.helpers import direction, known_hands, unseen_cards
 
 Numbers = NDArray[np.int16]
 Mask = NDArray[np.bool_]

@@ -11,12 +11,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena.db.subscriptions import SubscriptionKind
 from arena.notices.metrics import DeliveryMetrics
-from arena.ops.monitoring import new_registry
+from arena.ops.health import new_registry
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Limits, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.cluster.host import HostGauges, MatchRunner
+from arena.scheduler.cluster.host import MatchRunner
+from arena.scheduler.cluster.metrics import HostGauges
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics, Outcome
 from tests.docs.documents import DOCS, blocks
 from web.http.metrics import SiteMetrics

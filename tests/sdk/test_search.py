@@ -22,7 +22,7 @@ from arena.rules import (
 )
 from arena.sdk.search import World, decode, encode, playout, promise, simple_move, values, worlds
 from tests.rules.helpers import VARIANTS
-from tests.sdk.test_inference import states
+from tests.sdk.test_helpers import states
 
 
 def dice(seed: int) -> Random:

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,6 @@ import msgspec
 import structlog
 from distributed import Security, Worker, WorkerPlugin, get_worker
 from distributed.comm.core import connect
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.registry import Collector
 
 from arena.platform.names import is_loopback
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
@@ -166,32 +164,6 @@ class MatchRunner:
         """Check whether a failed host has recovered; call this at intervals."""
         if self._trouble is not None:
             self._trouble = self._runtime.unavailable_reason()
-
-
-@dataclass(frozen=True, slots=True)
-class HostGauges(Collector):
-    """Metrics of this host; ``disk_free`` returns the number of free bytes on the data directory's disk."""
-
-    runner: MatchRunner
-    seats: int
-    disk_free: Callable[[], int]
-
-    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Yield the current values."""
-        matches = CounterMetricFamily(
-            "kaiten_host_matches",
-            "Match attempts on this host that have ended, whatever happened to their results.",
-            labels=("outcome",),
-        )
-        for outcome, count in self.runner.ended().items():
-            matches.add_metric((outcome,), count)
-        yield matches
-        yield GaugeMetricFamily("kaiten_host_slots", "Number of bots that this host can run.", self.seats)
-        busy = sum(self.runner.state().busy.values())
-        yield GaugeMetricFamily("kaiten_host_busy_slots", "Number of bots that this host is running.", busy)
-        yield GaugeMetricFamily(
-            "kaiten_disk_free_bytes", "Free bytes on the data directory's disk.", self.disk_free()
-        )
 
 
 NAME: Final = "kaiten-seats"

@@ -12,6 +12,6 @@
 
 export { CARDS, Card, DECK_COUNTS, ROUNDS } from "./cards.js";
 export { run } from "./main.js";
-export { direction, knownHands, unseenCards } from "./inference.js";
+export { direction, knownHands, unseenCards } from "./helpers.js";
 export { scoreNigiri, scorePuddings, scoreRound } from "./scoring.js";
 export { View } from "./view.js";

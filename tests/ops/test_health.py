@@ -12,7 +12,7 @@ from prometheus_client import Counter
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import PlainTextResponse, Response
 
-from arena.ops.monitoring import (
+from arena.ops.health import (
     STALE_SECONDS,
     Answer,
     CallWithTimeout,

@@ -1,5 +1,5 @@
 /**
- * Inference from a view: from the hands that this seat has passed on, and the turns revealed since.
+ * Helpers for bots: what a view implies, from the hands that this seat has passed on, and the turns revealed since.
  */
 
 import { CARDS, DECK_COUNTS } from "./cards.js";

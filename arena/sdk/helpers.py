@@ -1,4 +1,4 @@
-"""What a view implies: the hands that the bot has seen, and the unseen cards."""
+"""Helpers for bots: what a view implies about hands that the bot has seen, and about unseen cards."""
 
 from collections import Counter
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rules import State, apply, new_game, seats_to_move, shuffled_deck, view
-from arena.sdk.inference import known_hands, unseen_cards
+from arena.sdk.helpers import known_hands, unseen_cards
 from tests.rules.helpers import VARIANTS
 
 
