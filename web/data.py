@@ -17,6 +17,7 @@ from arena.ops.export.manifest import (
     encoded,
     read_manifest,
 )
+from arena.rules import VARIANTS, RoundScore
 from web.http.caching import not_modified, tagged
 from web.http.rendering import PageRouter, page
 from web.http.static import IMMUTABLE
@@ -40,7 +41,7 @@ COLUMNS: Final = (
     ("number", "int64", "Position (starting at 1) in the order in which games were rated."),
     ("ended", "timestamp (UTC)", "End of the match."),
     ("players", "int32", "Number of players."),
-    ("pass_both_ways, soy_sauce, dummy", "bool", "The variants."),
+    (", ".join(VARIANTS), "bool", "The variants."),
     ("seed, shuffle", "string", "The seed of the deck, and the shuffle algorithm."),
     ("seats", "struct[]", "The seats, in order."),
     ("seats[].bot", "string", "The bot's name."),
@@ -56,7 +57,7 @@ COLUMNS: Final = (
     ("rounds", "struct[]", "The three rounds."),
     ("rounds[].scores", "int32[]", "Points of each player, without puddings."),
     (
-        "rounds[].breakdown[].tempura, sashimi, dumpling, maki, nigiri, soy_sauce",
+        f"rounds[].breakdown[].{', '.join(RoundScore._fields)}",
         "int32",
         "Each player's points by kind.",
     ),

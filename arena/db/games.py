@@ -1,7 +1,7 @@
 """Lists of rated games, and single games. The cost of a list doesn't grow with the number of games."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
 
@@ -125,7 +125,7 @@ class GamePage:
     replay: str  # the public replay (`sushigo-replay/1`) as JSON text; empty once it has been removed
 
 
-RULES: Final = (MatchRow.players, MatchRow.pass_both_ways, MatchRow.soy_sauce, MatchRow.dummy)
+RULES: Final = tuple(getattr(MatchRow, field.name) for field in fields(Rules))
 """The columns for :func:`rules_of`."""
 
 
@@ -235,11 +235,10 @@ class GameRepository(Repository):
             if row is None:
                 return None
             its_seats = _game_seats(connection, row)
-            variants = ("pass_both_ways", "soy_sauce", "dummy")
             return from_row(
                 GamePage,
                 row,
-                variants=tuple(name for name in variants if getattr(row, name)),
+                variants=rules_of(row).variants,
                 counts=all(seat.overall is not None for seat in its_seats),
                 seats=its_seats,
             )

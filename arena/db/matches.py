@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -179,10 +179,7 @@ def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) 
         "id": new.id,
         "number": select(func.coalesce(func.max(MatchRow.number), 0) + 1).scalar_subquery(),
         "challenge_number": challenge,
-        "players": new.rules.players,
-        "pass_both_ways": new.rules.pass_both_ways,
-        "soy_sauce": new.rules.soy_sauce,
-        "dummy": new.rules.dummy,
+        **asdict(new.rules),
         "deals": len(new.seeds),
         "created": new.created,
         "spec": encode(spec),

@@ -116,8 +116,7 @@ def position_lines(seen: View) -> tuple[str, ...]:
 
 def rules_text(rules: Rules) -> str:
     """Return the number of players and the variants as text."""
-    variants = {"both ways": rules.pass_both_ways, "soy sauce": rules.soy_sauce, "dummy": rules.dummy}
-    return ", ".join((f"{rules.players} players", *(text for text, on in variants.items() if on)))
+    return ", ".join((f"{rules.players} players", *rules.variants)).replace("_", " ")
 
 
 def move_text(move: Move) -> str:

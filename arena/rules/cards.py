@@ -6,7 +6,7 @@ Source: the table "Deck" and the sections "Variants" and "Determinism" of docs/r
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
 from functools import cache
 from hashlib import sha256
@@ -131,6 +131,11 @@ class Rules:
             raise InvalidRules(f"{self.players} players with a dummy: the dummy variant is for exactly 2")
 
     @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the variants in effect."""
+        return tuple(name for name in VARIANTS if getattr(self, name))
+
+    @property
     def participants(self) -> int:
         """Number of players, plus one for a dummy, which is the last participant."""
         return self.players + self.dummy
@@ -148,6 +153,10 @@ class Rules:
     def direction(self, round_number: int) -> int:
         """Return 1 if hands go to the next seat in this round, -1 if they go to the previous one."""
         return -1 if self.pass_both_ways and round_number == 2 else 1  # noqa: PLR2004 - the rule's own number
+
+
+VARIANTS: Final = tuple(field.name for field in fields(Rules) if field.name != "players")
+"""The names of the variants, which are fields of :class:`Rules`."""
 
 
 @cache

@@ -7,6 +7,7 @@ Cards have the same numbers on the wire as in :class:`arena.rules.Card`.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
 from typing import Final, cast
 
 from arena.rules import Card, Hand, Move, Play, Result, RoundScore, Rules, Turn, View
@@ -18,22 +19,12 @@ _CARDS: Final = {card.value: card for card in Card}
 
 def rules_to_wire(rules: Rules) -> pb.Rules:
     """Encode the rules of a game."""
-    return pb.Rules(
-        players=rules.players,
-        pass_both_ways=rules.pass_both_ways,
-        soy_sauce=rules.soy_sauce,
-        dummy=rules.dummy,
-    )
+    return pb.Rules(**asdict(rules))
 
 
 def rules_from_wire(message: pb.Rules) -> Rules:
     """Decode the rules of a game. Raises InvalidRules."""
-    return Rules(
-        players=message.players,
-        pass_both_ways=message.pass_both_ways,
-        soy_sauce=message.soy_sauce,
-        dummy=message.dummy,
-    )
+    return Rules(**{field.name: getattr(message, field.name) for field in fields(Rules)})
 
 
 def game_start(game: int, seat: int, rules: Rules, *, move_millis: int, bank_millis: int) -> pb.GameStart:

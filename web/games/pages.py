@@ -12,6 +12,7 @@ from arena.db.store import Store
 from arena.platform.speech import clean_name
 from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.states import BotState
+from arena.rules import RoundScore
 from web.games.analysis import Placed, card, decisions_of, lay_out
 from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
@@ -21,7 +22,6 @@ from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
 
 _NIGIRI: Final = frozenset({"salmon_nigiri", "squid_nigiri", "egg_nigiri"})
-_KINDS: Final = ("tempura", "sashimi", "dumpling", "maki", "nigiri", "soy_sauce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _cell(turn: ReplayTurn, seat: int, placed: tuple[Placed, ...]) -> Cell:
 def _points_by_kind(
     breakdown: Sequence[dict[str, int]], *, soy_sauce: bool
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for kind in _KINDS:
+    for kind in RoundScore._fields:
         if kind != "soy_sauce" or soy_sauce:
             name = card(kind).name
             yield name, tuple(points.get(kind, 0) for points in breakdown)

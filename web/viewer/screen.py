@@ -239,10 +239,10 @@ class Screen:
     @property
     def description(self) -> str:
         """The players and variants, for link previews."""
-        replay = self.film.replay
-        switches = [name for name in ("pass_both_ways", "soy_sauce", "dummy") if getattr(replay.rules, name)]
-        variants = f"; variants: {', '.join(name.replace('_', ' ') for name in switches)}" if switches else ""
-        return f"Sushi Go! between bots: {', '.join(self.film.names[: self.film.rules.players])}{variants}."
+        rules = self.film.rules
+        names = ", ".join(rules.variants).replace("_", " ")
+        variants = f"; variants: {names}" if names else ""
+        return f"Sushi Go! between bots: {', '.join(self.film.names[: rules.players])}{variants}."
 
     @property
     def here(self) -> str:

@@ -19,6 +19,7 @@ from pyarrow.parquet import ParquetWriter
 
 from arena.ops.export.manifest import JSON_LINES, PARQUET
 from arena.platform.files import sync
+from arena.rules import VARIANTS, RoundScore
 
 _BATCH: Final = 250
 """Number of games in memory, and per row group. With more, the process needs more than 130 MB."""
@@ -26,7 +27,6 @@ _BATCH: Final = 250
 _NUMBER: Final = pa.int32()
 _NUMBERS: Final = pa.list_(_NUMBER)
 _CARDS: Final = pa.list_(pa.string())
-_KINDS: Final = ("tempura", "sashimi", "dumpling", "maki", "nigiri", "soy_sauce")
 _SEAT: Final = pa.struct(
     {
         "bot": pa.string(),
@@ -40,7 +40,7 @@ _SEAT: Final = pa.struct(
     }
 )
 _ROUND: Final = pa.struct(
-    {"scores": _NUMBERS, "breakdown": pa.list_(pa.struct(dict.fromkeys(_KINDS, _NUMBER)))}
+    {"scores": _NUMBERS, "breakdown": pa.list_(pa.struct(dict.fromkeys(RoundScore._fields, _NUMBER)))}
 )
 _TURN: Final = pa.struct(
     {
@@ -59,9 +59,7 @@ SCHEMA: Final = pa.schema(
         "number": pa.int64(),
         "ended": pa.timestamp("us", tz="UTC"),
         "players": _NUMBER,
-        "pass_both_ways": pa.bool_(),
-        "soy_sauce": pa.bool_(),
-        "dummy": pa.bool_(),
+        **dict.fromkeys(VARIANTS, pa.bool_()),
         "seed": pa.string(),
         "shuffle": pa.string(),
         "seats": pa.list_(_SEAT),

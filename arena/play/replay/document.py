@@ -6,7 +6,7 @@ last (``plays``, ``deals``, ``scores``, ``breakdown``, ``totals``, ``puddings``)
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Final, Self
 
 import msgspec
@@ -47,22 +47,12 @@ class Variant:
     @classmethod
     def of(cls, rules: Rules) -> Self:
         """Return rules as they are written in a replay."""
-        return cls(
-            players=rules.players,
-            pass_both_ways=rules.pass_both_ways,
-            soy_sauce=rules.soy_sauce,
-            dummy=rules.dummy,
-        )
+        return cls(**asdict(rules))
 
     @property
     def as_rules(self) -> Rules:
         """The rules of the game. Raises InvalidRules."""
-        return Rules(
-            players=self.players,
-            pass_both_ways=self.pass_both_ways,
-            soy_sauce=self.soy_sauce,
-            dummy=self.dummy,
-        )
+        return Rules(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
