@@ -183,7 +183,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(ConcurrencyLimit)
     app.add_middleware(SameSite)
     app.add_middleware(BodyTimeoutMiddleware, timeouts=parts.body_timeouts)
-    attempts = RateLimits(store.people, accounts, parts.now)
+    attempts = RateLimits(store.rate_limits, accounts, parts.now)
     app.state.callers = Callers(accounts, store.bots, attempts.count_change)
     routers = (
         front_pages(store, boards, parts.now),

@@ -19,10 +19,10 @@ from arena.accounts.credentials import (
 )
 from arena.accounts.errors import NoSuchAccount, RegistrationRefused, check_account_name
 from arena.accounts.passwords import Passwords, check_new_password, strong_hasher
+from arena.db.accounts import AccountRepository, NewAccount, StoredPassword
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.errors import NameTaken, WrongState
-from arena.db.people import NewAccount, People, StoredPassword
 from arena.db.quotas import AccountQuota
 from arena.db.store import Store
 from arena.platform.names import FORMER
@@ -34,8 +34,10 @@ from arena.protocol.states import Role
 class OwnerActions:
     """Changes an account for its owner. Each change requires the password."""
 
-    def __init__(self, people: People, passwords: Passwords, sessions: Sessions, sources: Sources) -> None:
-        self._people = people
+    def __init__(
+        self, repository: AccountRepository, passwords: Passwords, sessions: Sessions, sources: Sources
+    ) -> None:
+        self._repository = repository
         self._passwords = passwords
         self._sessions = sessions
         self._sources = sources
@@ -53,7 +55,7 @@ class OwnerActions:
         check_new_password(new, account.name)
         now, hash_ = self._sources.now(), self._passwords.hash(new)
         with unless_changed():
-            self._people.set_password(
+            self._repository.set_password(
                 account.id,
                 hash_,
                 now,
@@ -75,7 +77,9 @@ class OwnerActions:
             entry = by_account(now, AccountAction.DELETE, pseudonym, address)
             try:
                 with unless_changed():
-                    self._people.delete(account.id, pseudonym, now, password=checked.password, entry=entry)
+                    self._repository.delete(
+                        account.id, pseudonym, now, password=checked.password, entry=entry
+                    )
             except NameTaken:
                 continue
             return pseudonym
@@ -85,9 +89,9 @@ class Registration:
     """Registers accounts as ``mode`` allows."""
 
     def __init__(
-        self, people: People, passwords: Passwords, sources: Sources, mode: RegistrationMode
+        self, repository: AccountRepository, passwords: Passwords, sources: Sources, mode: RegistrationMode
     ) -> None:
-        self._people = people
+        self._repository = repository
         self._passwords = passwords
         self._sources = sources
         self.mode = mode
@@ -115,7 +119,7 @@ class Registration:
         )
         # While registration is open, invitations are ignored and stay valid.
         needed = self.mode is RegistrationMode.INVITATION
-        account = self._people.register(
+        account = self._repository.register(
             new,
             invitation=hash_of(invitation) if needed else None,
             entry=by_account(new.created, AccountAction.REGISTER, name, address),
@@ -126,8 +130,8 @@ class Registration:
 class OperatorActions:
     """Changes any account on behalf of an operator."""
 
-    def __init__(self, people: People, passwords: Passwords, sources: Sources) -> None:
-        self._people = people
+    def __init__(self, repository: AccountRepository, passwords: Passwords, sources: Sources) -> None:
+        self._repository = repository
         self._passwords = passwords
         self._sources = sources
 
@@ -142,7 +146,7 @@ class OperatorActions:
             name=name, password=self._passwords.hash(password), role=role, created=self._sources.now()
         )
         entry = self._entry(who, "create-user", f"account:{name}", f"as {role}")
-        return self._people.register(new, entry=entry)
+        return self._repository.register(new, entry=entry)
 
     def reset_password(self, who: str, name: str, password: str) -> None:
         """Replace an account's password, end its sessions and revoke its tokens.
@@ -151,7 +155,7 @@ class OperatorActions:
         """
         account = self.find(name)
         check_new_password(password, account.name)
-        self._people.set_password(
+        self._repository.set_password(
             account.id,
             self._passwords.hash(password),
             self._sources.now(),
@@ -165,7 +169,7 @@ class OperatorActions:
         """
         account = self.find(name)
         entry = self._entry(who, "set-role", f"account:{account.name}", f"to {role}")
-        if not self._people.set_role(account.id, role, entry):
+        if not self._repository.set_role(account.id, role, entry):
             raise WrongState(f"{account.name} already has the {role} role")
         return self.find(name)
 
@@ -178,29 +182,29 @@ class OperatorActions:
             if number is not None
         ]
         entry = self._entry(who, "set-quota", f"account:{account.name}", ", ".join(words))
-        self._people.set_quota(account.id, quota, entry)
+        self._repository.set_quota(account.id, quota, entry)
 
     def reset_quota(self, who: str, name: str) -> None:
         """Reset an account to the arena's default quota. Raises NoSuchAccount."""
         account = self.find(name)
         entry = self._entry(who, "set-quota", f"account:{account.name}", "reset to the default")
-        self._people.reset_quota(account.id, entry)
+        self._repository.reset_quota(account.id, entry)
 
     def invite(self, who: str, days: int) -> str:
         """Create an invitation for one account, valid for this number of days, and return its secret."""
         secret = self._sources.new_secret()
         now = self._sources.now()
         entry = self._entry(who, "invite", detail=f"for {counted(days, 'day')}")
-        self._people.invite(hash_of(secret), now, now + timedelta(days=days), entry)
+        self._repository.invite(hash_of(secret), now, now + timedelta(days=days), entry)
         return secret
 
     def record(self, who: str, what: str, subject: str = "", detail: str = "") -> None:
         """Add an action performed elsewhere to the audit log."""
-        self._people.record(self._entry(who, what, subject, detail))
+        self._repository.record(self._entry(who, what, subject, detail))
 
     def find(self, name: str) -> KnownAccount:
         """Return an account by name (case-insensitive). Raises NoSuchAccount."""
-        found = self._people.account(name)
+        found = self._repository.account(name)
         if found is None:
             raise NoSuchAccount(f"there is no account called {name}")
         return found.account
@@ -228,15 +232,15 @@ class Accounts:
         cls, store: Store, mode: RegistrationMode, sources: Sources, hasher: PasswordHasher
     ) -> Self:
         """Create the services for a store."""
-        people = store.people
+        repository = store.accounts
         passwords = Passwords(hasher)
-        sessions = Sessions(people, store.credentials, passwords, sources)
+        sessions = Sessions(repository, store.credentials, passwords, sources)
         return cls(
-            registration=Registration(people, passwords, sources, mode),
+            registration=Registration(repository, passwords, sources, mode),
             sessions=sessions,
             tokens=Tokens(store.credentials, sources),
-            own=OwnerActions(people, passwords, sessions, sources),
-            operators=OperatorActions(people, passwords, sources),
+            own=OwnerActions(repository, passwords, sessions, sources),
+            operators=OperatorActions(repository, passwords, sources),
         )
 
 

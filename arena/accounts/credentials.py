@@ -16,10 +16,10 @@ from typing import Final
 
 from arena.accounts.errors import TokenRefused, WrongCredentials
 from arena.accounts.passwords import Passwords, encoded
+from arena.db.accounts import AccountRepository, StoredPassword
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import Credentials, KnownAccount, KnownToken, NewApiToken, NewSession, OpenSession
 from arena.db.errors import CredentialsChanged
-from arena.db.people import People, StoredPassword
 from arena.platform.names import WrongName, check_name
 from arena.platform.speech import plain
 from arena.protocol.states import Role, Scope
@@ -90,9 +90,9 @@ class Sessions:
     """Logs users in and out."""
 
     def __init__(
-        self, people: People, credentials: Credentials, passwords: Passwords, sources: Sources
+        self, repository: AccountRepository, credentials: Credentials, passwords: Passwords, sources: Sources
     ) -> None:
-        self._people = people
+        self._repository = repository
         self._credentials = credentials
         self._passwords = passwords
         self._sources = sources
@@ -108,12 +108,12 @@ class Sessions:
         found = self._account(name)
         if not self._passwords.matches(password, None if found is None else found.password) or found is None:
             known = None if found is None else found.account.name
-            self._people.record(at_account(self._sources.now(), AccountAction.FAIL, known, address))
+            self._repository.record(at_account(self._sources.now(), AccountAction.FAIL, known, address))
             raise WrongCredentials("the name or the password is wrong: check both, and try again")
         if not self._passwords.is_outdated(found.password):
             return found
         new = self._passwords.hash(password)
-        if self._people.rehash(found.account.id, found.password, new):
+        if self._repository.rehash(found.account.id, found.password, new):
             return replace(found, password=new)
         return self.check(name, password, address=address)  # another login or the owner replaced the hash
 
@@ -165,7 +165,7 @@ class Sessions:
         """Record in the audit log that a name or an address has reached its limit on login attempts."""
         found = self._account(name)
         known = None if found is None else found.account.name
-        self._people.record(at_account(self._sources.now(), AccountAction.LOCK, known, address))
+        self._repository.record(at_account(self._sources.now(), AccountAction.LOCK, known, address))
 
     def known_browser_mark(self, checked: StoredPassword) -> str:
         """Return a new mark for a browser that has just logged in. See :meth:`is_known_browser`."""
@@ -205,7 +205,7 @@ class Sessions:
             check_name(name, "account")
         except WrongName:
             return None
-        return self._people.account(name)
+        return self._repository.account(name)
 
 
 def _has_ended(session: OpenSession, now: datetime) -> bool:

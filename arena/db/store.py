@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 
 from arena.db import opening
+from arena.db.accounts import AccountRepository
 from arena.db.activity import ActivityRepository
 from arena.db.analyses import Analyses, Puzzles
 from arena.db.bot_states import BotStates
@@ -20,10 +21,10 @@ from arena.db.histories import Histories
 from arena.db.ladder import LadderRepository
 from arena.db.leases import LeaseClock, Leases, database_time
 from arena.db.live_games import LiveGames
-from arena.db.people import People
 from arena.db.person_games import PersonGames
 from arena.db.public_games import PublicGames
 from arena.db.queue import MatchQueue
+from arena.db.rate_limits import RateLimitRepository
 from arena.db.results import Results
 from arena.db.standings import RatingRepository
 from arena.db.submissions import SubmissionRepository
@@ -49,7 +50,8 @@ class Store:
         self.leases = Leases(database, lease_clock)  # running matches, and the workers that play them
         self.live = LiveGames(database)  # the running games that may be watched
         self.logs = GameLogs(database)
-        self.people = People(database)
+        self.accounts = AccountRepository(database)
+        self.rate_limits = RateLimitRepository(database)
         self.person_games = PersonGames(database)
         self.public_games = PublicGames(database)
         self.puzzles = Puzzles(database)

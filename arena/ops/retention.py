@@ -47,7 +47,7 @@ def _remove(remove: Callable[[datetime, int], int], days: int, now: datetime) ->
 def remove_visits(store: Store, settings: Settings, now: datetime) -> int:
     """Remove old visits from the audit log; return the number of entries. Raises StoreError."""
     days = settings.keep_visits_days
-    return store.people.remove_visits(now - timedelta(days=days) if days else None)
+    return store.accounts.remove_visits(now - timedelta(days=days) if days else None)
 
 
 def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> PeriodicTask:

@@ -343,7 +343,7 @@ class OperatorSubmissions:
     def _author(self, name: str) -> tuple[str, int | None]:
         """Return the author's name as spelled in their account, and the account's id if they have one."""
         check_name(name, "author")
-        found = self._store.people.account(name)
+        found = self._store.accounts.account(name)
         if found is not None:
             return found.account.name, found.account.id
         if is_reserved(name):

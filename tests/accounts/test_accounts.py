@@ -217,7 +217,7 @@ def test_operators_actions_are_in_the_audit_log(world: World) -> None:
     world.add("ann", Role.OPERATOR)
     with pytest.raises(NameTaken):
         world.add("ann")
-    ann = world.store.people.accounts()[0]
+    ann = world.store.accounts.all()[0]
     secret = world.log_in(ann)
     token, _ = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     operators.reset_password("ann", "ann", NEW)
@@ -226,7 +226,7 @@ def test_operators_actions_are_in_the_audit_log(world: World) -> None:
     assert world.accounts.sessions.find(secret) is None
     assert world.accounts.tokens.find(token) is None
     assert world.accounts.sessions.check("ann", NEW).account == ann
-    entries = [entry for entry in world.store.people.audit(9) if entry.address is None]
+    entries = [entry for entry in world.store.accounts.audit(9) if entry.address is None]
     log = [(entry.number, entry.who, entry.what, entry.subject, entry.detail) for entry in entries]
     assert log == [
         (1, "terminal:test", "create-user", "account:ann", "as operator"),
@@ -255,7 +255,7 @@ def test_account_actions_are_in_the_audit_log(world: World) -> None:
     assert accounts.tokens.revoke(ann, made.id, address=here)
     assert not accounts.tokens.revoke(ann, made.id, address=here)
     accounts.own.change_password(session, PASSWORD, NEW, address=here)
-    entries = world.store.people.audit(99)
+    entries = world.store.accounts.audit(99)
     assert {entry.address for entry in entries} == {here}
     assert [(entry.who, entry.what, entry.subject, entry.detail) for entry in entries] == [
         ("Ann", "register", "", ""),
@@ -268,6 +268,6 @@ def test_account_actions_are_in_the_audit_log(world: World) -> None:
         ("Ann", "change-password", "", ""),
     ]
     assert accounts.own.delete(ann, NEW, address=here) == "former-1"
-    assert [entry.what for entry in world.store.people.audit(2)] == ["change-password", "delete-account"]
-    last = world.store.people.audit(1)[0]
+    assert [entry.what for entry in world.store.accounts.audit(2)] == ["change-password", "delete-account"]
+    last = world.store.accounts.audit(1)[0]
     assert (last.who, last.what, last.address) == ("former-1", "delete-account", here)

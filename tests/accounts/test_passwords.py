@@ -66,7 +66,7 @@ def test_a_login_replaces_outdated_parameters(world: World) -> None:
     ann = world.add("ann")
     stronger = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
     old = world.checked(ann)
-    world.store.people.set_password(ann.id, stronger.hash(PASSWORD), world.now)
+    world.store.accounts.set_password(ann.id, stronger.hash(PASSWORD), world.now)
     before = world.checked(ann)
     assert world.accounts.sessions.check("ann", PASSWORD).account == ann
     after = world.checked(ann)

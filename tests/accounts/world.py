@@ -13,8 +13,8 @@ from argon2 import PasswordHasher
 
 from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import Sources
+from arena.db.accounts import StoredPassword
 from arena.db.credentials import KnownAccount
-from arena.db.people import StoredPassword
 from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role
@@ -100,7 +100,7 @@ class World:
 
     def checked(self, account: KnownAccount) -> StoredPassword:
         """Return the account and its hash as a successful password check returns them."""
-        return present(self.store.people.account(account.name))
+        return present(self.store.accounts.account(account.name))
 
     def log_in(self, account: KnownAccount) -> str:
         """Open a session for an account, and return its secret."""

@@ -13,7 +13,7 @@ from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
 from tests.cli.operator import Operator
 from tests.db.builders import START, add_account, present
-from tests.db.test_people import token as expired_token
+from tests.db.test_accounts import token as expired_token
 from tests.db.test_submissions import new
 
 PASSWORD = "correct horse battery staple\n"  # noqa: S105 - a test's
@@ -58,15 +58,15 @@ def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], 
     assert ended.code == 2
     assert why in ended.err
     with empty.store() as store:
-        assert not store.people.accounts()
-        assert not store.people.audit(1)
+        assert not store.accounts.all()
+        assert not store.accounts.audit(1)
 
 
 def test_the_audit_log_shows_the_addresses_of_users(empty: Operator) -> None:
     """Users' entries have their addresses. Operators' entries have none."""
     with empty.store() as store:
-        store.people.record(NewAuditEntry(at=START, who="ann", what="log-in", address="192.0.2.7"))
-        store.people.record(NewAuditEntry(at=START, who="terminal:root", what="invite"))
+        store.accounts.record(NewAuditEntry(at=START, who="ann", what="log-in", address="192.0.2.7"))
+        store.accounts.record(NewAuditEntry(at=START, who="terminal:root", what="invite"))
     at = f"{START:%Y-%m-%d %H:%M:%S}"
     assert [line.split("\t") for line in empty.does("audit").splitlines()] == [
         ["1", at, "ann", "log-in", "", "", "192.0.2.7"],
@@ -138,7 +138,7 @@ def test_an_account_is_shown(operator: Operator) -> None:
     with operator.store() as store:
         eve = add_account(store, "Eve")
         accounts = open_accounts(store, RegistrationMode.OPEN)
-        accounts.sessions.open(present(store.people.account("Eve")), "", instead_of=None)
+        accounts.sessions.open(present(store.accounts.account("Eve")), "", instead_of=None)
         for name in ("laptop", "server"):
             accounts.tokens.create(eve, name=name, scopes={Scope.READ}, days=1)
         store.credentials.add_token(expired_token(eve), max_tokens=3)

@@ -54,7 +54,7 @@ def fine(said: CommandResult) -> list[list[str]]:
 
 def submit(ann: Author, id_: str, bot: str) -> None:
     """Add a submission by ann."""
-    (account,) = [each for each in ann.live.store.people.accounts() if each.name == "ann"]
+    (account,) = [each for each in ann.live.store.accounts.all() if each.name == "ann"]
     ann.live.store.submissions.add(new(id_, bot, "ann", account.id), PLENTY)
 
 
@@ -290,7 +290,7 @@ def test_a_challenge_is_followed_until_it_is_played(reader: Author) -> None:
 
 def asked(ann: Author) -> list[str]:
     """Return the ids of ann's challenges."""
-    (account,) = [each for each in ann.live.store.people.accounts() if each.name == "ann"]
+    (account,) = [each for each in ann.live.store.accounts.all() if each.name == "ann"]
     return [each.id for each in ann.live.store.challenges.newest(account.id, None, 10)]
 
 

@@ -40,7 +40,7 @@ class Live:
 
     def token(self, name: str = "ann", scopes: Collection[Scope] = USUAL) -> str:
         """Create a token, and the account if it doesn't exist. At the limit, the oldest token is revoked."""
-        account = next((user for user in self.store.people.accounts() if user.name == name), None)
+        account = next((user for user in self.store.accounts.all() if user.name == name), None)
         known = self.world.add(name) if account is None else account
         tokens = open_accounts(self.store, RegistrationMode.OPEN).tokens  # by the real clock
         if len(valid := tokens.of(known)) == MAX_TOKENS:

@@ -15,6 +15,7 @@ from zlib import crc32
 
 from sqlalchemy import Connection, text
 
+from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.challenges import NewChallenge
@@ -22,7 +23,6 @@ from arena.db.credentials import KnownAccount
 from arena.db.database import Database
 from arena.db.leases import LeaseTime
 from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
-from arena.db.people import NewAccount
 from arena.db.store import Store
 from arena.ladder.matchmaking import rotations
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, stand_in
@@ -157,7 +157,7 @@ def put_aside(store: Store, *, minute: int = 1) -> str:
 def add_account(store: Store, name: str) -> KnownAccount:
     """Add an account."""
     new = NewAccount(name=name, password=f"hash of {name}'s", role=Role.USER, created=START)
-    return store.people.register(new)
+    return store.accounts.register(new)
 
 
 def run_sql(url: str, *statements: str) -> list[int]:

@@ -8,12 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, select
 
+from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount, NewApiToken, NewSession
 from arena.db.opening import VERSION_TABLE
-from arena.db.people import NewAccount, RateLimit
 from arena.db.quotas import AccountQuota
+from arena.db.rate_limits import RateLimit
 from arena.db.store import Store
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
 from arena.ladder.settings import LadderChange
@@ -74,17 +75,17 @@ def fill_every_table(store: Store) -> None:
 
 def _people(store: Store) -> KnownAccount:
     """Add accounts, one of which is deleted, with their data. Return the account that has bots."""
-    store.people.invite("e" * 64, START, LATER, ENTRY)
-    store.people.invite("f" * 64, START, LATER, ENTRY)
+    store.accounts.invite("e" * 64, START, LATER, ENTRY)
+    store.accounts.invite("f" * 64, START, LATER, ENTRY)
     ann, ben, gone = (
-        store.people.register(
+        store.accounts.register(
             NewAccount(name=name, password="h" * 80, role=Role.USER, created=START), invitation=invitation
         )
         for name, invitation in (("Ann", None), ("Z" * 64, "f" * 64), ("gone", None))
     )
-    store.people.set_role(ben.id, Role.OPERATOR, ENTRY)
-    store.people.set_quota(ann.id, AccountQuota(submissions_a_day=9, bots=9), ENTRY)
-    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=2**31 - 1), ENTRY)
+    store.accounts.set_role(ben.id, Role.OPERATOR, ENTRY)
+    store.accounts.set_quota(ann.id, AccountQuota(submissions_a_day=9, bots=9), ENTRY)
+    store.accounts.set_quota(ben.id, AccountQuota(challenges_a_day=2**31 - 1), ENTRY)
     for number, browser in enumerate((ODD, "")):
         store.credentials.open_session(
             NewSession(account=ann.id, hash=f"{number}" * 64, browser=browser, created=START)
@@ -103,9 +104,9 @@ def _people(store: Store) -> KnownAccount:
     store.credentials.token_used(last.id, LATER)
     store.credentials.revoke_token(ann.id, last.id, LATER)
     _version(store, "left", "gone", gone)
-    store.people.delete(gone.id, "former-1", LATER)
-    store.people.record(replace(ENTRY, who="", subject="account:Ann", address="2001:db8:" + "ffff:" * 6))
-    store.people.count_attempt((RateLimit(key="9" * 64, max_attempts=1, window=timedelta(days=1)),), START)
+    store.accounts.delete(gone.id, "former-1", LATER)
+    store.accounts.record(replace(ENTRY, who="", subject="account:Ann", address="2001:db8:" + "ffff:" * 6))
+    store.rate_limits.count((RateLimit(key="9" * 64, max_attempts=1, window=timedelta(days=1)),), START)
     return ann
 
 

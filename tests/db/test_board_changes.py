@@ -102,7 +102,7 @@ def test_a_new_name_is_read(store: Store) -> None:
     add_bot(store, "b", author="ben")
     reader = Reader(store, 0)
     reader.look()
-    store.people.delete(ann.id, "former-1", NOW)
+    store.accounts.delete(ann.id, "former-1", NOW)
     assert reader.look() == {"a"}
     reader.check()
 

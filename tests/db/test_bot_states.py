@@ -296,7 +296,7 @@ def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
     assert not store.bot_states.retire("mine", NOW, ENTRY)
     assert store.bot_states.play_version("mine", 1, NOW, ENTRY)
     assert not store.bot_states.play_version("mine", 1, NOW, ENTRY)
-    assert len(store.people.audit(99)) == 5
+    assert len(store.accounts.audit(99)) == 5
 
 
 @pytest.mark.usefixtures("other")
@@ -320,7 +320,7 @@ def test_invalid_changes_of_state(store: Store) -> None:
         with pytest.raises(WrongState, match=why):
             act()
     assert store.bots.listed() == before
-    assert store.people.audit(9) == ()
+    assert store.accounts.audit(9) == ()
 
 
 def test_an_unknown_bot_can_not_be_changed(store: Store) -> None:

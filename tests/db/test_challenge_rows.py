@@ -162,17 +162,17 @@ def test_challenges_have_a_quota(store: Store, ben: KnownAccount) -> None:
     assert store.activity.totals().matches_waiting == 4
     store.challenges.add(challenge("d", ann, (other, mine)), most_a_day=2)
 
-    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=3), ENTRY)
+    store.accounts.set_quota(ben.id, AccountQuota(challenges_a_day=3), ENTRY)
     store.challenges.add(challenge("c2", ben, (mine, other)), most_a_day=2)
     with pytest.raises(QuotaReached, match="the limit is 3"):
         store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=2)
     play(store)  # so that no more are open than allowed
-    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
+    store.accounts.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
     tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1, minutes=1))
     with pytest.raises(QuotaReached, match="the limit is 0") as refused:
         store.challenges.add(tomorrow, most_a_day=2)
     assert refused.value.wait is None
-    store.people.reset_quota(ben.id, ENTRY)
+    store.accounts.reset_quota(ben.id, ENTRY)
     store.challenges.add(tomorrow, most_a_day=1)
 
 
@@ -190,9 +190,9 @@ def test_challenges_have_a_quota_of_playing_time(store: Store, ben: KnownAccount
     assert refused.value.wait == free - half_past
     store.challenges.add(challenge("d", ann, (other, mine), created=half_past), most_a_day=2)
 
-    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=3), ENTRY)
+    store.accounts.set_quota(ben.id, AccountQuota(challenges_a_day=3), ENTRY)
     store.challenges.add(challenge("c1", ben, (mine, other), created=half_past), most_a_day=2)
-    store.people.reset_quota(ben.id, ENTRY)
+    store.accounts.reset_quota(ben.id, ENTRY)
     store.challenges.add(challenge("c2", ben, (mine, other), created=free), most_a_day=2)
 
 
@@ -245,7 +245,7 @@ def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: Known
         claim = claim_one(store)
         assert store.results.record(finished(claim, [(1, 2, 3, 4)], minute=minute))
     running = claim_one(store)
-    store.people.delete({"ben": ben, "ann": ann}[gone].id, "former-1", NOW)
+    store.accounts.delete({"ben": ben, "ann": ann}[gone].id, "former-1", NOW)
     assert store.results.record(finished(running, [(1, 2, 3, 4)]))
 
     games = known(store, "c").games

@@ -208,7 +208,7 @@ def test_a_disqualified_bot_leaves_but_its_games_stay(store: Store) -> None:
     assert store.bots.version_id("cheat", 1) is None
     pages = [store.games.find(summary.game) for summary in store.games.newest()]
     assert [page.counts for page in pages if page] == [False, True, False]
-    assert [entry.detail for entry in store.people.audit(9)] == ["why"]
+    assert [entry.detail for entry in store.accounts.audit(9)] == ["why"]
 
     with pytest.raises(WrongState, match="cheat is already disqualified: it is a twin"):
         store.bot_states.disqualify("cheat", "again", NOW, ENTRY)
@@ -217,7 +217,7 @@ def test_a_disqualified_bot_leaves_but_its_games_stay(store: Store) -> None:
     bot = present(store.bots.find("cheat"))
     assert (bot.state, bot.reason) == (BotState.ACTIVE, None)
     assert all(page and page.counts for page in map(store.games.find, ["m1-0-0", "m2-0-0", "m3-0-0"]))
-    assert len(store.people.audit(9)) == 2
+    assert len(store.accounts.audit(9)) == 2
 
 
 def test_games_during_the_rehearsal_are_rated(

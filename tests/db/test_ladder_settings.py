@@ -66,7 +66,7 @@ def test_settings_can_be_changed_one_by_one(store: Store) -> None:
     assert not change(store, players=(2, 4), paused=True)
     assert change(store, paused=False)
     assert store.ladder.settings() == LadderSettings(paused=False, players=(2, 4), deals=1)
-    assert len(store.people.audit(9)) == 3
+    assert len(store.accounts.audit(9)) == 3
 
 
 def test_concurrent_changes_are_all_made(store: Store) -> None:
@@ -83,7 +83,7 @@ def test_invalid_settings_change_nothing(store: Store) -> None:
         with pytest.raises(ValueError, match=r"choose from 2, 3, 4 and 5|in ascending order"):
             change(store, players=players)
     assert store.ladder.settings() == USUAL
-    assert store.people.audit(9) == ()
+    assert store.accounts.audit(9) == ()
 
 
 def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_drawn(

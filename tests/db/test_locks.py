@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import func, insert, select, text, update
 
 from arena.db import credentials, ladder
+from arena.db.accounts import AccountRepository
 from arena.db.database import Database, OpenTransaction
 from arena.db.errors import CredentialsChanged
-from arena.db.people import People
 from arena.db.schema import AccountRow, ApiTokenRow, GameRow, SessionRow, SubmissionRow, UnratedGameRow
 from arena.db.store import Store
 from arena.play.replay.document import parse
@@ -26,7 +26,7 @@ from tests.db.builders import (
     new_challenge,
     present,
 )
-from tests.db.test_people import session, token
+from tests.db.test_accounts import session, token
 from tests.db.test_submissions import PLENTY, new
 from tests.db.test_subscriptions import subscribe
 from tests.kinds import on_postgresql
@@ -60,7 +60,7 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
     with ThreadPoolExecutor(2) as pool:
         with database.write() as connection:
             ladder.lock(connection)
-            deleted = pool.submit(store.people.delete, ann.id, "former-1", START)
+            deleted = pool.submit(store.accounts.delete, ann.id, "former-1", START)
             activated = pool.submit(store.submissions.activate, "u1", START)
             wait_for_waiting(database, 2)
             free = [
@@ -95,7 +95,7 @@ def test_a_result_stored_during_a_deletion_has_no_deleted_name(
             ladder.lock(connection)
             recorded = pool.submit(store.results.record, finished(claim, [(1, 2), (2, 1)]))
             wait_for_waiting(database, 1)
-            People(OpenTransaction(connection)).delete(ann.id, "former-1", START)
+            AccountRepository(OpenTransaction(connection)).delete(ann.id, "former-1", START)
         assert recorded.result()
     table = GameRow if rated else UnratedGameRow
     with database.read() as connection:
@@ -110,15 +110,15 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
     Nothing that is created during the account's deletion survives it.
     """
     ann = add_account(store, "ann")
-    people = store.people
+    accounts = store.accounts
     store.credentials.open_session(session(ann, 1))
     store.credentials.add_token(token(ann, 1), max_tokens=9)
     with ThreadPoolExecutor(5) as pool:
         with database.write() as connection:
             connection.execute(select(AccountRow.id).with_for_update())
             waiting: list[Future[Any]] = [
-                pool.submit(people.delete, ann.id, "former-1", START),
-                pool.submit(people.set_password, ann.id, "", START),
+                pool.submit(accounts.delete, ann.id, "former-1", START),
+                pool.submit(accounts.set_password, ann.id, "", START),
                 pool.submit(store.credentials.open_session, session(ann, 2), instead_of=f"{1:064x}"),
                 pool.submit(store.credentials.add_token, token(ann, 2), max_tokens=9),
                 pool.submit(subscribe, store, ann),
@@ -132,7 +132,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
             with suppress(CredentialsChanged):  # if the deletion came first
                 each.result()
     assert free == [1, 1]
-    assert [account.name for account in people.accounts()] == ["former-1"]
+    assert [account.name for account in accounts.all()] == ["former-1"]
     assert [store.credentials.session(f"{number:064x}") for number in (1, 2)] == [None, None]
     assert [store.credentials.token(f"{number:064x}") for number in (1, 2)] == [None, None]
     assert store.subscriptions.of(ann.id) == ()
@@ -153,7 +153,7 @@ def test_a_login_and_a_new_password_wait_for_each_other(store: Store, database: 
                 "seen": START,
             }
             connection.execute(insert(SessionRow).values(values))
-            changed = pool.submit(store.people.set_password, ann.id, "new", START, instead_of=old)
+            changed = pool.submit(store.accounts.set_password, ann.id, "new", START, instead_of=old)
             wait_for_waiting(database, 1)
         changed.result()
         assert store.credentials.sessions(ann.id) == ()

@@ -231,7 +231,7 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
     store.queue.release("s-0", ENTRY)
     assert (store.queue.quarantined(), store.activity.totals().matches_waiting) == (0, 1)
     assert [candidate.queued[2] for candidate in store.ratings.candidates()] == [2, 2]
-    assert [entry.subject for entry in store.people.audit(9)] == ["match:s-0"]
+    assert [entry.subject for entry in store.accounts.audit(9)] == ["match:s-0"]
     for attempt in (4, 5):
         assert claim_one(store).spec.attempt == attempt
         store.leases.record_void("s-0", attempt, "no engine", START)
@@ -263,7 +263,7 @@ def test_only_quarantined_matches_can_be_released(store: Store, versions: tuple[
     store.results.record(finished(running, [(1, 2)]))
     with pytest.raises(WrongState, match="match s-0 is done"):
         store.queue.release("s-0", ENTRY)
-    assert store.people.audit(9) == ()
+    assert store.accounts.audit(9) == ()
 
 
 def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:

@@ -137,7 +137,7 @@ def test_unrated_games_keep_their_replays(store: Store) -> None:
 
 def test_visits_are_kept_as_long_as_the_settings_say(store: Store) -> None:
     """Visits are kept for 30 days by default. 0 means forever."""
-    store.people.record(NewAuditEntry(at=LATER, who="ann", what="log-in", address=""))
+    store.accounts.record(NewAuditEntry(at=LATER, who="ann", what="log-in", address=""))
     month = LATER + timedelta(days=30)
     assert remove_visits(store, Settings(), month) == 0
     assert remove_visits(store, Settings(keep_visits_days=0), month + timedelta(days=999)) == 0

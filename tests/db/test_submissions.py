@@ -320,7 +320,7 @@ def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     store.submissions.refund("u1")
     store.submissions.begin(late, quota)
     assert left(late.received) == 0
-    store.people.delete(owner.id, "gone-1", START)
+    store.accounts.delete(owner.id, "gone-1", START)
     sent = store.submissions.allowance("ben", owner.id, quota, late.received).sent
     assert sent == 1, "uploads of a deleted account no longer count"
 
@@ -385,9 +385,9 @@ def test_the_remaining_allowance_is_known(store: Store) -> None:
     assert now.left == 0
     later = store.submissions.allowance("ben", owner.id, quota, START + timedelta(days=1))
     assert later.left == 2
-    store.people.set_quota(owner.id, AccountQuota(bots=8), ENTRY)
+    store.accounts.set_quota(owner.id, AccountQuota(bots=8), ENTRY)
     assert store.submissions.allowance("ben", owner.id, quota, START) == replace(now, most_bots=8)
-    store.people.set_quota(owner.id, AccountQuota(submissions_a_day=1), ENTRY)
+    store.accounts.set_quota(owner.id, AccountQuota(submissions_a_day=1), ENTRY)
     assert store.submissions.allowance("ben", owner.id, quota, START).submissions_a_day == 1
 
 
@@ -405,7 +405,7 @@ def test_a_deleted_account_leaves_no_name(store: Store) -> None:
     store.results.record(finished(taken, [(1, 2)]))
     late = new("u2", account=owner.id)
     store.submissions.begin(late, PLENTY)
-    store.people.delete(owner.id, "gone-1", START)
+    store.accounts.delete(owner.id, "gone-1", START)
     with pytest.raises(QuotaReached, match="the limit is 0"):
         store.submissions.add(late, PLENTY)
     assert store.submissions.find("u2") is None
@@ -424,15 +424,15 @@ def ben(store: Store) -> KnownAccount:
 
 def test_quotas_that_are_not_set_stay(store: Store, ben: KnownAccount) -> None:
     """Each quota can be changed separately, even to 0. Each change is in the audit log."""
-    assert store.people.quota(ben.id) == AccountQuota()
-    store.people.set_quota(ben.id, AccountQuota(bots=0), ENTRY)
-    store.people.set_quota(ben.id, AccountQuota(submissions_a_day=7, challenges_a_day=3), ENTRY)
-    assert store.people.quota(ben.id) == AccountQuota(submissions_a_day=7, bots=0, challenges_a_day=3)
-    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=4), ENTRY)
-    assert store.people.quota(ben.id) == AccountQuota(submissions_a_day=7, bots=0, challenges_a_day=4)
-    store.people.reset_quota(ben.id, ENTRY)
-    assert store.people.quota(ben.id) == AccountQuota()
-    assert [entry.subject for entry in store.people.audit(9)] == ["account:ben"] * 4
+    assert store.accounts.quota(ben.id) == AccountQuota()
+    store.accounts.set_quota(ben.id, AccountQuota(bots=0), ENTRY)
+    store.accounts.set_quota(ben.id, AccountQuota(submissions_a_day=7, challenges_a_day=3), ENTRY)
+    assert store.accounts.quota(ben.id) == AccountQuota(submissions_a_day=7, bots=0, challenges_a_day=3)
+    store.accounts.set_quota(ben.id, AccountQuota(challenges_a_day=4), ENTRY)
+    assert store.accounts.quota(ben.id) == AccountQuota(submissions_a_day=7, bots=0, challenges_a_day=4)
+    store.accounts.reset_quota(ben.id, ENTRY)
+    assert store.accounts.quota(ben.id) == AccountQuota()
+    assert [entry.subject for entry in store.accounts.audit(9)] == ["account:ben"] * 4
 
 
 @on_both
@@ -442,15 +442,15 @@ def test_an_accounts_own_quotas_apply_only_to_it(store: Store, ben: KnownAccount
     The arena's quotas apply to authors without an account.
     """
     mine = replace(new("u9"), account=ben.id)
-    store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)
+    store.accounts.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)
     for number, bot in enumerate(("mine", "second", "mine")):
         store.submissions.add(replace(new(f"u{number}", bot), account=ben.id), USUAL)
     with pytest.raises(QuotaReached, match="3 submissions in the last 24 hours; the limit is 3"):
         store.submissions.check(mine, USUAL)
-    store.people.set_quota(ben.id, AccountQuota(submissions_a_day=9), ENTRY)
+    store.accounts.set_quota(ben.id, AccountQuota(submissions_a_day=9), ENTRY)
     with pytest.raises(QuotaReached, match="has 2 bots, and the limit is 2"):
         store.submissions.check(replace(mine, bot="third"), USUAL)
-    store.people.reset_quota(ben.id, ENTRY)
+    store.accounts.reset_quota(ben.id, ENTRY)
     with pytest.raises(QuotaReached, match="the limit is 2"):
         store.submissions.check(mine, USUAL)
 

@@ -207,7 +207,7 @@ def test_subscriptions_belong_to_their_owners(store: Store) -> None:
     assert store.subscriptions.of(ann.id)[0].topics == (Topic.BENCHED,)
     assert store.subscriptions.test(ann.id, id_, sample(START))
     assert store.subscriptions.remove(ann.id, id_, ENTRY)
-    store.people.delete(ann.id, "former-1", LATER, entry=ENTRY)
+    store.accounts.delete(ann.id, "former-1", LATER, entry=ENTRY)
     assert (store.subscriptions.of(ann.id), all_due(store)) == ((), [])
 
 

@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from arena.db.accounts import NewAccount
 from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable
-from arena.db.people import NewAccount
 from arena.db.public_games import PublicGame, PublicGames
 from arena.db.store import Store
 from arena.ops.export.making import Exporter
@@ -71,7 +71,7 @@ def play_on(store: Store, at: datetime, name: str) -> None:
 
 def play_challenge(store: Store) -> str:
     """Play a challenge on the first day, and return the challenge's ID."""
-    account = store.people.register(
+    account = store.accounts.register(
         NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
     )
     versions = [candidate.version for candidate in store.ratings.candidates()][:2]

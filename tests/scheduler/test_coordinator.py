@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
+from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.database import Database
 from arena.db.matches import Claim, FinishedMatch
-from arena.db.people import NewAccount
 from arena.db.store import Store, open_store
 from arena.ladder.settings import LadderChange
 from arena.platform.periodic import Backoff
@@ -365,7 +365,7 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
     """If only challenges are queued, a rated match is drawn before all of them have been played."""
     ladder = ladder_of(store)
     versions = [candidate.version for candidate in store.ratings.candidates()][:2]
-    account = store.people.register(
+    account = store.accounts.register(
         NewAccount(name="ann", password="hash", role=Role.USER, created=datetime.now(UTC))  # noqa: S106 - not a password
     )
     for id_ in ("c0", "c1"):

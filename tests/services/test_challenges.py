@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 
+from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
-from arena.db.people import NewAccount
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.documents import ChallengeState, ChallengeSummary
@@ -30,7 +30,7 @@ BY_OPERATOR: Final = NewAuditEntry(at=START, who="terminal:test", what="disquali
 def store(tmp_path: Path) -> Iterator[Store]:
     """Yield a store with a waiting challenge of three bots and two deals."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        ann = store.people.register(
+        ann = store.accounts.register(
             NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
         )
         versions = add_bots(store, [("mine", "ann"), ("greedy", "house"), ("other", "ben")])

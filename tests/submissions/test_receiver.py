@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy.engine.default import DefaultDialect
 
+from arena.db.accounts import NewAccount
 from arena.db.errors import BotTaken, DatabaseUnavailable, QuotaReached, SameContent
-from arena.db.people import NewAccount
 from arena.db.quotas import Quota
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
@@ -369,7 +369,7 @@ def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None
     """One account can't use all places: it sends one file at a time. Other accounts are not affected."""
     one = receiver(store, folder)
     ben, eve = (
-        store.people.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
+        store.accounts.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
         for name in ("ben", "eve")
     )
     with one.begin(upload(account=ben)) as first:

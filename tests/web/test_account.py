@@ -52,7 +52,7 @@ def test_guesses_at_the_login_do_not_lock_the_account_page(world: World) -> None
     assert statuses == [403] * 48 + [429]
     assert owner.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
     assert owner.post("/account/delete", data={"password": NEW}).status_code == 200
-    log = world.store.people.audit(99)
+    log = world.store.accounts.audit(99)
     assert [entry.what for entry in log].count("log-in-failed") == 48
     (locked,) = (entry for entry in log if entry.what == "log-in-locked")
     assert (locked.subject, log[-1].what, log[-1].address) == (

@@ -142,7 +142,7 @@ def test_a_form_that_is_refused_says_why(world: World, subtests: pytest.Subtests
             assert why in answer.text
             assert PASSWORD not in answer.text
             assert "set-cookie" not in answer.headers
-            assert len(world.store.people.accounts()) == 1
+            assert len(world.store.accounts.all()) == 1
 
 
 def test_a_wrong_password_and_an_unknown_name_look_alike(world: World) -> None:
@@ -301,7 +301,7 @@ def test_several_processes_of_a_site_count_together(world: World) -> None:
         for app in 4 * processes
     ]
     assert statuses == [403] * 10 + [429] * 2
-    lines = [entry.what for entry in world.store.people.audit(99)]
+    lines = [entry.what for entry in world.store.accounts.audit(99)]
     assert (lines.count("log-in-failed"), lines.count("log-in-locked")) == (10, 1)
 
 

@@ -153,7 +153,7 @@ def test_the_stream_of_a_deleted_account_ends(world: World, ann: KnownAccount) -
     came = streamed(
         world,
         token(world, ann, {Scope.READ}),
-        lambda: world.store.people.delete(ann.id, "former-1", world.now),
+        lambda: world.store.accounts.delete(ann.id, "former-1", world.now),
     )
     assert (came.count(b"event: stage"), b"former" in came) == (1, False)
 

@@ -112,7 +112,7 @@ def test_a_right_password_is_not_a_failure(world: World) -> None:
 
 def test_right_passwords_checked_at_the_same_time_are_not_failures(world: World) -> None:
     """Such logins don't use up the reserved limit for addresses with few wrong passwords."""
-    limits = rate_limits.RateLimits(world.store.people, world.accounts, lambda: world.now)
+    limits = rate_limits.RateLimits(world.store.rate_limits, world.accounts, lambda: world.now)
 
     def log_in(address: str, name: str) -> AbstractContextManager[None]:
         scope = {"type": "http", "scheme": "https", "path": "/login", "headers": []}

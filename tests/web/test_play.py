@@ -210,7 +210,7 @@ def test_own_bots_can_be_opponents(world: World) -> None:
     world.store.bot_states.retire("mine", world.now)
     assert browser(world).post("/play", data={"opponent": "mine"}).status_code == 422
     assert f'<a href="{path}">' in logged_in(world, "ann").get("/play").text
-    world.store.people.delete(ann.id, "former", world.now)
+    world.store.accounts.delete(ann.id, "former", world.now)
     assert world.store.person_games.find(id_of(path)) is None
 
 

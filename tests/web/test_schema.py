@@ -107,7 +107,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 )
 def asker(world: World, request: pytest.FixtureRequest) -> Asker:
     """Return a visitor, a user with a token for all the scopes of users, or an operator with a session."""
-    accounts = {account.name: account for account in world.store.people.accounts()}
+    accounts = {account.name: account for account in world.store.accounts.all()}
     is_operator = request.param == "oper"
     cookies = dict(logged_in(world, "oper", url=HERE).cookies) if is_operator else {}
     return Asker(site_over(world), world, accounts.get(request.param), cookies)

@@ -59,7 +59,7 @@ def busy(world: World) -> World:
 
 def operator(world: World) -> KnownAccount:
     """Return the operator's account."""
-    return present(world.store.people.account("oper")).account
+    return present(world.store.accounts.account("oper")).account
 
 
 def test_before_the_first_check_it_says_so(client: TestClient) -> None:

@@ -40,7 +40,7 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
     assert removed.headers["location"] == f"{PAGE}?done=removed#main"
     assert visitor.post(form.replace("topics", "remove")).status_code == 404
     assert world.store.subscriptions.of(ann.id) == ()
-    log = [(entry.what, entry.detail) for entry in world.store.people.audit(9, "ann")]
+    log = [(entry.what, entry.detail) for entry in world.store.accounts.audit(9, "ann")]
     assert log[-3:] == [
         ("subscribe", "webhook"),
         ("change-subscription", "subscription 1"),

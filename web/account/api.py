@@ -11,8 +11,8 @@ from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import MAX_DAYS, NAME_LENGTH, Bearer
 from arena.accounts.errors import Busy, TokenRefused, WrongCredentials
 from arena.accounts.passwords import MAX_LENGTH
+from arena.db.accounts import StoredPassword
 from arena.db.errors import TooManyTokens
-from arena.db.people import StoredPassword
 from arena.protocol.decoding import prepared
 from arena.protocol.documents import Account, Token
 from arena.protocol.states import Scope

@@ -11,9 +11,9 @@ from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import MAX_DAYS, NAME_LENGTH, scopes_of
 from arena.accounts.errors import AccountError, Busy, RegistrationRefused, WrongCredentials
 from arena.accounts.passwords import MAX_LENGTH, MIN_LENGTH
+from arena.db.accounts import StoredPassword
 from arena.db.credentials import OpenSession
 from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
-from arena.db.people import StoredPassword
 from arena.platform.names import WrongName
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope

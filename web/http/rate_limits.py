@@ -15,7 +15,7 @@ from fastapi import Request
 from arena.accounts.accounts import Accounts
 from arena.accounts.errors import WrongCredentials
 from arena.db.credentials import KnownAccount, OpenSession
-from arena.db.people import People, RateLimit, RateLimitExceeded
+from arena.db.rate_limits import RateLimit, RateLimitExceeded, RateLimitRepository
 from web.http.authentication import Caller, browser_mark
 from web.http.errors import too_many_requests
 
@@ -61,8 +61,10 @@ class RateLimits:
     Refused logins are recorded in the audit log, once per window.
     """
 
-    def __init__(self, people: People, accounts: Accounts, now: Callable[[], datetime]) -> None:
-        self._people = people
+    def __init__(
+        self, counters: RateLimitRepository, accounts: Accounts, now: Callable[[], datetime]
+    ) -> None:
+        self._counters = counters
         self._accounts = accounts
         self._now = now
         self._lock = Lock()
@@ -190,12 +192,12 @@ class RateLimits:
             return False
         exceeded = self._attempt(limits, now)
         if exceeded is not None:
-            self._people.uncount_attempt(limits[: limits.index(exceeded.limit) + 1])
+            self._counters.uncount(limits[: limits.index(exceeded.limit) + 1])
         return exceeded is None
 
     def _uncount(self, limits: tuple[RateLimit, ...]) -> None:
         """Uncount an attempt, and forget which limits are exhausted: the attempt may have exhausted them."""
-        self._people.uncount_attempt(limits)
+        self._counters.uncount(limits)
         with self._lock:
             for limit in limits:
                 self._exhausted.pop(limit.key, None)
@@ -211,7 +213,7 @@ class RateLimits:
         return None
 
     def _attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
-        exceeded = self._people.count_attempt(limits, now)
+        exceeded = self._counters.count(limits, now)
         if exceeded is not None:
             with self._lock:
                 self._exhausted[exceeded.limit.key] = now + exceeded.wait

@@ -98,7 +98,7 @@ def show_user(name: Name, *, as_json: Json = False) -> None:
 def list_users(*, as_json: Json = False) -> None:
     """List all accounts."""
     with open_arena_store() as (_, store):
-        users = store.people.accounts()
+        users = store.accounts.all()
     if as_json:
         accounts = [
             {"name": user.name, "role": user.role, "created": user.created, "deleted": user.deleted}
@@ -141,7 +141,7 @@ def audit(
 ) -> None:
     """Print the audit log, oldest entries first: actions by operators, and by users on their own accounts."""
     with open_arena_store() as (_, store):
-        entries = store.people.audit(last, account)
+        entries = store.accounts.audit(last, account)
     for entry in entries:
         at = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         fields = (str(entry.number), at, entry.who, entry.what, entry.subject, entry.detail)
@@ -157,7 +157,7 @@ def _status(name: str) -> dict[str, Any]:
     with open_arena_store() as (settings, store):
         accounts = open_accounts(store, settings.registration)
         account = accounts.operators.find(name)
-        own = store.people.quota(account.id)
+        own = store.accounts.quota(account.id)
         sends = open_receiver(settings, store).allowance(account.name, account.id)
         challenges = settings.challenges_a_day if own.challenges_a_day is None else own.challenges_a_day
         limits = {

@@ -120,7 +120,7 @@ def everything(store: Store) -> list[Any]:
         *(store.ratings.standings(players) for players in (0, 2, 3, 4, 5)),
         store.games.newest(limit=10_000),
         store.cards.find(),
-        store.people.accounts(),
+        store.accounts.all(),
         store.submissions.newest(),
         store.bots.listed(),
         store.ladder.settings(),

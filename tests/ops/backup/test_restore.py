@@ -79,8 +79,10 @@ def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spo
     }
     with live.store() as before, there.store() as after:
         assert everything(after) == everything(before)
-        assert [(entry.who, entry.what) for entry in after.people.audit(9)] == [("terminal:root", "restore")]
-        assert not before.people.audit(9)
+        assert [(entry.who, entry.what) for entry in after.accounts.audit(9)] == [
+            ("terminal:root", "restore")
+        ]
+        assert not before.accounts.audit(9)
     assert manifest.install == (live.settings.data_dir / "install").read_text().strip()
     assert not (there.settings.data_dir / "install").exists()
     again = there.back_up(tmp_path / "again.zip")
@@ -98,18 +100,18 @@ def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path) -> Non
     """Entries of the audit log keep their numbers and addresses. Each restore adds an entry."""
     there, back = spots.make("there", postgresql=True), spots.make("back")
     with live.store() as store:
-        store.people.record(NewAuditEntry(at=START, who="terminal:ann", what="invite", detail="for 3 days"))
-        store.people.record(
+        store.accounts.record(NewAuditEntry(at=START, who="terminal:ann", what="invite", detail="for 3 days"))
+        store.accounts.record(
             NewAuditEntry(at=START, who="", what="log-in-failed", subject="account:ben", address="192.0.2.7")
         )
-        written = store.people.audit(9)
+        written = store.accounts.audit(9)
     spot = live
     for next_ in (there, back):
         spot.back_up(tmp_path / "kept.zip")
         next_.restore(tmp_path / "kept.zip")
         spot = next_
     with back.store() as store:
-        entries = store.people.audit(9)
+        entries = store.accounts.audit(9)
     assert len(written) == 2
     assert entries[:2] == written
     assert [entry.what for entry in entries[2:]] == ["restore", "restore"]
@@ -192,7 +194,7 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
         there.restore(other)
     with data_dir_lock(there.settings.data_dir), there.store() as after:
         assert everything(after) == arena
-        assert [entry.what for entry in after.people.audit(9)] == ["restore"]
+        assert [entry.what for entry in after.accounts.audit(9)] == ["restore"]
     assert there.files() == {"u1.py": live.files()["u1.py"]}
 
 

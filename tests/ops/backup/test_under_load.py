@@ -6,7 +6,7 @@ from typing import Self
 
 import pytest
 
-from arena.db.people import NewAccount
+from arena.db.accounts import NewAccount
 from arena.db.store import Store
 from arena.images.source import docker_archive
 from arena.ladder.standings import Standing
@@ -59,7 +59,7 @@ class Life:
                 play_matches(store, [versions[:3]], Rules(players=3), name=f"load{number}")
                 self._note(store)
                 person = NewAccount(name=f"person-{number}", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
-                store.people.register(person)
+                store.accounts.register(person)
                 if number == 5:
                     self.begun.set()
 
@@ -97,8 +97,8 @@ def test_a_restored_arena_is_from_one_moment(spots: Spots, tmp_path: Path, of: s
         assert before <= games
         assert meanwhile > before, "nothing was written during the backup"
         assert store.ratings.standings() == life.boards[games]
-        names = [account.name for account in store.people.accounts()]
-        assert names == [account.name for account in old.people.accounts()][: len(names)]
+        names = [account.name for account in store.accounts.all()]
+        assert names == [account.name for account in old.accounts.all()][: len(names)]
         assert abs(len(names) - games // 2) <= 1
         assert store.ladder.rebuild().differing == 0
         assert store.cards.rebuild().differing == 0

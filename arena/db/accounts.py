@@ -1,4 +1,4 @@
-"""Accounts, invitations, rate limits and the audit log.
+"""Accounts, invitations and the audit log.
 
 The caller creates and hashes the secrets; the store holds only hashes. Transactions lock an account before
 its sessions and tokens; the reverse order could deadlock.
@@ -6,22 +6,20 @@ its sessions and tokens; the reverse order could deadlock.
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from typing import Final, cast
+from datetime import datetime
 
-from sqlalchemy import Connection, Table, case, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from arena.db import audit, credentials, ladder, names, quotas, submissions, subscriptions
 from arena.db.audit import AuditEntry, NewAuditEntry
 from arena.db.bots import ACCOUNT_DELETED
 from arena.db.credentials import KnownAccount
-from arena.db.database import Repository, from_row, upsert
+from arena.db.database import Repository, from_row
 from arena.db.errors import InvitationRefused, LastOperator, NameTaken
 from arena.db.quotas import AccountQuota
 from arena.db.schema import (
     AccountRow,
-    AttemptRow,
     BotRow,
     BotVersionRow,
     ChallengeRow,
@@ -34,9 +32,6 @@ from arena.db.schema import (
     UnratedGameRow,
 )
 from arena.protocol.states import BotState, PersonGameState, Role
-
-MAX_COUNTERS: Final = 100_000
-"""Maximum number of rate-limit counters. The limits per address make it costly to create this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,26 +52,8 @@ class StoredPassword:
     password: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimit:
-    """A rate limit for an action."""
-
-    key: str  # a hash of the action, its subject and the client; 64 characters
-    max_attempts: int  # attempts per window
-    window: timedelta  # starts with the first attempt
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimitExceeded:
-    """An exceeded rate limit."""
-
-    limit: RateLimit
-    wait: timedelta  # time until the window ends
-    is_first: bool  # whether this is the first attempt over the limit in its window
-
-
-class People(Repository):
-    """Accounts, invitations, rate limits and the audit log."""
+class AccountRepository(Repository):
+    """Accounts, invitations and the audit log."""
 
     def register(
         self, new: NewAccount, *, invitation: str | None = None, entry: NewAuditEntry | None = None
@@ -101,7 +78,7 @@ class People(Repository):
                 return None
             return StoredPassword(account=from_row(KnownAccount, row), password=row.password)
 
-    def accounts(self) -> tuple[KnownAccount, ...]:
+    def all(self) -> tuple[KnownAccount, ...]:
         """Return all accounts, including deleted ones, oldest first."""
         with self._transactions.read() as connection:
             rows = connection.execute(select(AccountRow.__table__).order_by(AccountRow.id))
@@ -226,25 +203,6 @@ class People(Repository):
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 
-    def count_attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
-        """Count an attempt against the limits in order; return the first that it exceeds.
-
-        The attempt doesn't count against the limits after the exceeded one.
-        """
-        with self._transactions.write() as connection:
-            exceeded = (_count_attempt(connection, limit, now) for limit in limits)
-            full = next((each for each in exceeded if each is not None), None)
-            # Do this last: the transaction then locks no more rows, so two such transactions can't deadlock.
-            _delete_old_counters(connection, now)
-            return full
-
-    def uncount_attempt(self, limits: tuple[RateLimit, ...]) -> None:
-        """Uncount an attempt that was counted against these limits."""
-        with self._transactions.write() as connection:
-            for limit in limits:  # in the order of counting, so that two transactions can't deadlock
-                is_its = (AttemptRow.key == limit.key, AttemptRow.number > 0)
-                connection.execute(update(AttemptRow).where(*is_its).values(number=AttemptRow.number - 1))
-
 
 def _add(connection: Connection, new: NewAccount) -> KnownAccount:
     ladder.lock(connection)  # so that no bot takes this name at the same time
@@ -323,33 +281,3 @@ def _rename_in_replays(connection: Connection, bots: list[int], author: str, pse
         .where(PersonGameRow.state == PersonGameState.OVER)
         .values(replay=submissions.renamed(PersonGameRow.replay, author, pseudonym))
     )
-
-
-def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> RateLimitExceeded | None:
-    table = cast("Table", AttemptRow.__table__)
-    new = upsert(connection, AttemptRow)
-    new = new.values(key=limit.key, number=1, ends=now + limit.window)
-    is_over = table.c.ends <= now
-    counted = new.on_conflict_do_update(
-        index_elements=[table.c.key],
-        set_={
-            "number": case((is_over, 1), else_=table.c.number + 1),
-            "ends": case((is_over, new.excluded.ends), else_=table.c.ends),
-        },
-    ).returning(table.c.number, table.c.ends)
-    row = connection.execute(counted).one()
-    if row.number <= limit.max_attempts:
-        return None
-    return RateLimitExceeded(limit=limit, wait=row.ends - now, is_first=row.number == limit.max_attempts + 1)
-
-
-def _delete_old_counters(connection: Connection, now: datetime) -> None:
-    one_too_many = (
-        select(AttemptRow.ends)
-        .order_by(AttemptRow.ends.desc())
-        .offset(MAX_COUNTERS)
-        .limit(1)
-        .scalar_subquery()
-    )
-    old = select(AttemptRow.key).where(or_(AttemptRow.ends <= now, AttemptRow.ends <= one_too_many))
-    connection.execute(delete(AttemptRow).where(AttemptRow.key.in_(old.with_for_update(skip_locked=True))))

@@ -6,14 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import text
 
-from arena.db import audit, people
+from arena.db import audit
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import MAX_INVALID, KnownAccount, NewApiToken, NewSession
-from arena.db.database import Database
 from arena.db.errors import BotTaken, CredentialsChanged, LastOperator, NameTaken, TooManyTokens, WrongState
-from arena.db.people import RateLimit
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.states import BotState, Role
@@ -49,12 +46,12 @@ def token(account: KnownAccount, number: int = 1) -> NewApiToken:
 def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
     """The name is stored as it was typed. Another account's name must not differ only in case."""
     made = add_account(store, "Ann")
-    found = present(store.people.account("aNN"))
+    found = present(store.accounts.account("aNN"))
     assert (found.account, found.password) == (made, "hash of Ann's")
-    assert store.people.account("ben") is None
+    assert store.accounts.account("ben") is None
     with pytest.raises(NameTaken, match="ANN is taken"):
         add_account(store, "ANN")
-    assert [account.name for account in store.people.accounts()] == ["Ann"]
+    assert [account.name for account in store.accounts.all()] == ["Ann"]
 
 
 def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
@@ -115,15 +112,17 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
     ids = [store.credentials.open_session(session(ann, number)) for number in range(3)]
     ended, kept = (store.credentials.add_token(token(ann, number), max_tokens=3) for number in (1, 2))
     others = store.credentials.add_token(token(add_account(store, "ben"), 3), max_tokens=3)
-    store.people.set_password(ann.id, "another", LATER, keep_session=ids[1], keep_tokens=[kept.id, others.id])
+    store.accounts.set_password(
+        ann.id, "another", LATER, keep_session=ids[1], keep_tokens=[kept.id, others.id]
+    )
     assert [session.id for session in store.credentials.sessions(ann.id)] == [ids[1]]
     assert store.credentials.tokens(ann.id) == (kept, replace(ended, revoked=LATER))
-    store.people.set_password(ann.id, "a third", LATER)
+    store.accounts.set_password(ann.id, "a third", LATER)
     assert not store.credentials.sessions(ann.id)
     assert not any(each.works(START) for each in store.credentials.tokens(ann.id))
     of_ben = present(store.credentials.token(f"{3:064x}"))
     assert of_ben[0].works(START)
-    found = present(store.people.account("ann"))
+    found = present(store.accounts.account("ann"))
     assert found.password == "a third"  # noqa: S105 - not a password
 
 
@@ -131,9 +130,9 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
 def test_a_hash_is_replaced_only_if_it_has_not_changed(store: Store) -> None:
     """A password that was changed in the meantime isn't overwritten."""
     ann = add_account(store, "ann")
-    store.people.rehash(ann.id, "an old one", "wrong")
-    store.people.rehash(ann.id, "hash of ann's", "right")
-    found = present(store.people.account("ann"))
+    store.accounts.rehash(ann.id, "an old one", "wrong")
+    store.accounts.rehash(ann.id, "hash of ann's", "right")
+    found = present(store.accounts.account("ann"))
     assert found.password == "right"  # noqa: S105 - not a password
 
 
@@ -188,9 +187,9 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
     store.credentials.open_session(session(ann))
     store.credentials.add_token(token(ann), max_tokens=3)
     for who, subject in (("ann", "account:ben"), ("terminal:root", "account:ann"), ("ben", "bot:ann")):
-        store.people.record(NewAuditEntry(at=START, who=who, what="test", subject=subject))
+        store.accounts.record(NewAuditEntry(at=START, who=who, what="test", subject=subject))
 
-    store.people.delete(ann.id, "former-1", LATER)
+    store.accounts.delete(ann.id, "former-1", LATER)
 
     assert {line.author for line in store.ratings.standings()} == {"former-1", "house"}
     for summary in store.games.newest():
@@ -202,16 +201,16 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
     (against_people,) = store.person_games.newest(VISITOR, None, 9)
     assert '"author":"former-1"' in against_people.replay
     assert '"author":"ann"' not in against_people.replay
-    entries = [(entry.who, entry.subject) for entry in store.people.audit(9)]
+    entries = [(entry.who, entry.subject) for entry in store.accounts.audit(9)]
     assert entries == [
         ("former-1", "account:ben"),
         ("terminal:root", "account:former-1"),
         ("ben", "bot:ann"),
     ]
-    assert store.people.account("ann") is store.people.account("former-1") is None
+    assert store.accounts.account("ann") is store.accounts.account("former-1") is None
     assert store.credentials.session(f"{1:064x}") is None
     assert store.credentials.token(f"{1:064x}") is None
-    (deleted,) = store.people.accounts()
+    (deleted,) = store.accounts.all()
     assert (deleted.id, deleted.name, deleted.deleted) == (ann.id, "former-1", LATER)
 
 
@@ -222,8 +221,8 @@ def test_a_game_with_a_person_that_ends_after_a_deletion_has_the_pseudonym(store
     add_bot(store, "other", author="ben")
 
     def delete(_: View) -> bool:
-        if store.people.account("ann") is not None:
-            store.people.delete(ann.id, "former-1", LATER)
+        if store.accounts.account("ann") is not None:
+            store.accounts.delete(ann.id, "former-1", LATER)
         return False
 
     add_person_game(store, "p", ["mine", "other"], START, stop=delete)
@@ -235,19 +234,19 @@ def test_a_game_with_a_person_that_ends_after_a_deletion_has_the_pseudonym(store
 def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
     """Another person can register the name of a deleted account."""
     ann = add_account(store, "ann")
-    store.people.delete(ann.id, "former-1", LATER)
+    store.accounts.delete(ann.id, "former-1", LATER)
     assert add_account(store, "ann").id != ann.id
 
 
 def test_a_pseudonym_is_given_once(store: Store) -> None:
     """A second account can't have the same pseudonym, and an account isn't deleted twice."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
-    store.people.delete(ann.id, "former-1", LATER)
+    store.accounts.delete(ann.id, "former-1", LATER)
     with pytest.raises(NameTaken):
-        store.people.delete(ben.id, "former-1", LATER)
+        store.accounts.delete(ben.id, "former-1", LATER)
     with pytest.raises(CredentialsChanged, match="has just been deleted"):
-        store.people.delete(ann.id, "former-2", LATER)
-    assert [account.name for account in store.people.accounts()] == ["former-1", "ben"]
+        store.accounts.delete(ann.id, "former-2", LATER)
+    assert [account.name for account in store.accounts.all()] == ["former-1", "ben"]
 
 
 def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> None:
@@ -258,7 +257,7 @@ def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> No
     claim = claim_one(store)
     finished = finish(claim, random.Random(1), ended=LATER)  # noqa: S311 - reproducible
     assert '"author":"ann"' in finished.games[0].replay
-    store.people.delete(ann.id, "former-1", LATER)
+    store.accounts.delete(ann.id, "former-1", LATER)
     store.results.record(finished)
     game = present(store.games.find(finished.games[0].id))
     assert game.replay == finished.games[0].replay.replace('"ann"', '"former-1"')
@@ -270,7 +269,7 @@ def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
     bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")
     assert len(store.ratings.candidates()) == 2
-    store.people.delete(ann.id, "former-1", LATER)
+    store.accounts.delete(ann.id, "former-1", LATER)
     assert [candidate.bot for candidate in store.ratings.candidates()] == ["greedy"]
     assert [line.bot for line in store.ratings.standings()] == ["greedy"]
     mine = present(store.bots.find("mine"))
@@ -283,7 +282,7 @@ def test_operators_can_not_bring_back_a_bot_of_a_deleted_account(store: Store) -
     bot_of(store, "mine", ann)
     bot_of(store, "cheat", ann)
     store.bot_states.disqualify("cheat", "it is a twin", LATER, PROMOTED)
-    store.people.delete(ann.id, "former-1", LATER)
+    store.accounts.delete(ann.id, "former-1", LATER)
     with pytest.raises(WrongState, match="mine can't play: its author's account was deleted"):
         store.bot_states.play_version("mine", 1, LATER, PROMOTED)
     assert present(store.bots.find("cheat")).state == BotState.DISQUALIFIED
@@ -295,115 +294,46 @@ def test_operators_can_not_bring_back_a_bot_of_a_deleted_account(store: Store) -
 def test_an_accounts_role_can_be_changed(store: Store) -> None:
     """The change is recorded in the audit log, unless it has no effect or the account is deleted."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
-    assert store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
-    assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
-    assert [account.role for account in store.people.accounts()] == [Role.OPERATOR, Role.USER]
-    assert store.people.set_role(ben.id, Role.OPERATOR, PROMOTED)
-    assert store.people.set_role(ann.id, Role.USER, PROMOTED)
-    store.people.delete(ann.id, "former-1", LATER)
-    assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
-    assert [account.role for account in store.people.accounts()] == [Role.USER, Role.OPERATOR]
-    assert len(store.people.audit(9)) == 3
+    assert store.accounts.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert not store.accounts.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert [account.role for account in store.accounts.all()] == [Role.OPERATOR, Role.USER]
+    assert store.accounts.set_role(ben.id, Role.OPERATOR, PROMOTED)
+    assert store.accounts.set_role(ann.id, Role.USER, PROMOTED)
+    store.accounts.delete(ann.id, "former-1", LATER)
+    assert not store.accounts.set_role(ann.id, Role.OPERATOR, PROMOTED)
+    assert [account.role for account in store.accounts.all()] == [Role.USER, Role.OPERATOR]
+    assert len(store.accounts.audit(9)) == 3
 
 
 @on_both
 def test_the_last_operator_stays(store: Store) -> None:
     """The last operator can't be demoted; deleted ones don't count. Demoting a user is no error."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
-    assert not store.people.set_role(ann.id, Role.USER, PROMOTED)
+    assert not store.accounts.set_role(ann.id, Role.USER, PROMOTED)
     for account in (ann, ben):
-        store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
-    store.people.delete(ben.id, "former-1", LATER)
+        store.accounts.set_role(account.id, Role.OPERATOR, PROMOTED)
+    store.accounts.delete(ben.id, "former-1", LATER)
     with pytest.raises(LastOperator, match="this is the last operator"):
-        store.people.set_role(ann.id, Role.USER, PROMOTED)
-    assert store.people.accounts()[0].role is Role.OPERATOR
-    assert len(store.people.audit(9)) == 2
+        store.accounts.set_role(ann.id, Role.USER, PROMOTED)
+    assert store.accounts.all()[0].role is Role.OPERATOR
+    assert len(store.accounts.audit(9)) == 2
 
 
 def test_one_of_two_operators_who_demote_each_other_stays(store: Store) -> None:
     """If two operators demote each other at the same time, one of them remains an operator."""
     both = [add_account(store, name) for name in ("ann", "ben")]
     for account in both:
-        store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
+        store.accounts.set_role(account.id, Role.OPERATOR, PROMOTED)
 
     def demote(account: KnownAccount) -> bool:
         try:
-            return store.people.set_role(account.id, Role.USER, PROMOTED)
+            return store.accounts.set_role(account.id, Role.USER, PROMOTED)
         except LastOperator:
             return False
 
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(demote, both)) == [False, True]
-    assert sorted(account.role for account in store.people.accounts()) == [Role.OPERATOR, Role.USER]
-
-
-def limit(key: str, max_attempts: int, minutes: int = 15) -> RateLimit:
-    """Return a rate limit."""
-    return RateLimit(key=key, max_attempts=max_attempts, window=timedelta(minutes=minutes))
-
-
-def test_attempts_are_counted_in_windows(store: Store) -> None:
-    """A window begins with the first attempt. A full one gives the wait, and marks the first refusal."""
-    few = limit("a", 2)
-    assert [store.people.count_attempt((few,), START) for _ in range(2)] == [None, None]
-    later = START + timedelta(minutes=5)
-    first, second = (present(store.people.count_attempt((few,), later)) for _ in range(2))
-    assert (first.limit, first.wait, first.is_first) == (few, timedelta(minutes=10), True)
-    assert second == replace(first, is_first=False)
-    again = START + timedelta(minutes=15)
-    assert [store.people.count_attempt((few,), again) is None for _ in range(3)] == [True, True, False]
-
-
-def test_a_refused_attempt_counts_no_further(store: Store) -> None:
-    """Limits are checked in order. An attempt that the first limit refuses doesn't count for the second."""
-    own, common = limit("own", 1), limit("common", 2)
-    for _ in range(5):
-        store.people.count_attempt((own, common), START)
-    assert store.people.count_attempt((limit("another", 1), common), START) is None
-    full = present(store.people.count_attempt((limit("a third", 1), common), START))
-    assert full.limit == common
-
-
-def test_concurrent_attempts_are_all_counted(store: Store) -> None:
-    """Exactly the allowed number of concurrent attempts succeed, and none waits forever."""
-    limits = (limit("from", 30), limit("to", 20, 60))
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: store.people.count_attempt(limits, START), range(40)))
-    assert found.count(None) == 20
-    assert sum(each.is_first for each in found if each is not None) == 2
-
-
-@on_both
-def test_an_attempt_can_be_taken_back(store: Store) -> None:
-    """Taking an attempt back decreases each limit's counter, but never below zero."""
-    own, common = limit("own", 2), limit("common", 2)
-    for _ in range(2):
-        store.people.count_attempt((own, common), START)
-    store.people.uncount_attempt((own, limit("another", 1)))
-    found = [store.people.count_attempt((each,), START) is None for each in (own, own, common)]
-    assert found == [True, False, False]
-    for _ in range(9):
-        store.people.uncount_attempt((common,))
-    assert [store.people.count_attempt((common,), START) is None for _ in range(3)] == [True, True, False]
-
-
-@on_both
-def test_the_number_of_counters_is_limited(
-    store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each attempt removes expired windows and, if too many remain, those that expire first."""
-    monkeypatch.setattr(people, "MAX_COUNTERS", 5)
-    for number in range(20):
-        store.people.count_attempt((limit(f"k{number}", 1, 15 + number),), START)
-    assert keys(database) == {f"k{number}" for number in range(15, 20)}
-    store.people.count_attempt((limit("last", 1, 60),), START + timedelta(minutes=33))
-    assert keys(database) == {"k19", "last"}
-
-
-def keys(database: Database) -> set[str]:
-    """Return the keys of all counters."""
-    with database.read() as connection:
-        return set(connection.execute(text("SELECT key FROM attempt")).scalars())
+    assert sorted(account.role for account in store.accounts.all()) == [Role.OPERATOR, Role.USER]
 
 
 def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:
@@ -415,14 +345,14 @@ def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:
 @on_both
 def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Old visits are removed, and so are the oldest if there are too many. Operators' entries stay."""
-    store.people.record(PROMOTED)
+    store.accounts.record(PROMOTED)
     for number in range(10):
-        store.people.record(visit(number))
-    assert store.people.remove_visits(START + timedelta(days=4)) == 4
-    assert store.people.remove_visits(None) == 0
+        store.accounts.record(visit(number))
+    assert store.accounts.remove_visits(START + timedelta(days=4)) == 4
+    assert store.accounts.remove_visits(None) == 0
     monkeypatch.setattr(audit, "MAX_VISITS", 2)
-    assert store.people.remove_visits(None) == 4
-    left = store.people.audit(99)
+    assert store.accounts.remove_visits(None) == 4
+    left = store.accounts.audit(99)
     assert [entry.at for entry in left] == [PROMOTED.at, *(START + timedelta(days=day) for day in (8, 9))]
 
 
@@ -433,15 +363,15 @@ def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
     Other accounts' entries are unchanged.
     """
     ann = add_account(store, "ann")
-    store.people.record(visit(0))
-    store.people.record(visit(1, who="", subject="account:ann"))
-    store.people.record(visit(2, who="ben"))
+    store.accounts.record(visit(0))
+    store.accounts.record(visit(1, who="", subject="account:ann"))
+    store.accounts.record(visit(2, who="ben"))
     deletion = NewAuditEntry(at=LATER, who="former-1", what="delete-account", address="192.0.2.9")
-    store.people.delete(ann.id, "former-1", LATER, entry=deletion)
-    assert [(each.who, each.subject, each.address) for each in store.people.audit(9)] == [
+    store.accounts.delete(ann.id, "former-1", LATER, entry=deletion)
+    assert [(each.who, each.subject, each.address) for each in store.accounts.audit(9)] == [
         ("former-1", "", ""),
         ("", "account:former-1", ""),
         ("ben", "", "192.0.2.1"),
         ("former-1", "", "192.0.2.9"),
     ]
-    assert [each.who for each in store.people.audit(9, "former-1")] == ["former-1", "", "former-1"]
+    assert [each.who for each in store.accounts.audit(9, "former-1")] == ["former-1", "", "former-1"]
