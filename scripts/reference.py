@@ -43,7 +43,7 @@ from arena.scheduler.cluster.metrics import HostGauges
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
-from web.app import Parts, create_app
+from web.app import Components, create_app
 from web.http.api import describe
 from web.http.metrics import SiteMetrics
 
@@ -99,7 +99,7 @@ def _described_api() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder), database_url=None)
         with closing(open_store(settings.url)) as store:
-            parts = Parts(
+            parts = Components(
                 store=store,
                 accounts=open_accounts(store, settings.registration),
                 receiver=open_receiver(settings, store),

@@ -26,7 +26,7 @@ from arena.platform.settings import Address, LogLevel, Settings, WrongSettings, 
 from arena.platform.speech import log_message
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
-from web.app import Parts, create_app
+from web.app import Components, create_app
 from web.docs.pages import Downloads
 from web.http.connections import ConnectionLimits, Connections, guarded, listen, raise_open_files
 from web.http.metrics import SiteMetrics
@@ -75,7 +75,7 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
     return uvicorn.Server(
         uvicorn.Config(
             create_app(
-                Parts(
+                Components(
                     store=store,
                     accounts=open_accounts(store, settings.registration),
                     receiver=open_receiver(settings, store),

@@ -138,7 +138,7 @@ _COMPRESSED: Final = (*DEFAULT_EXCLUDED_CONTENT_TYPES, PARQUET_TYPE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Components:
     """The site's components and settings."""
 
     store: Store  # open; the caller closes it
@@ -155,12 +155,12 @@ class Parts:
     body_timeouts: BodyTimeouts = BODY_TIMEOUTS
 
 
-def create_app(parts: Parts) -> FastAPI:
+def create_app(components: Components) -> FastAPI:
     """Return the site."""
-    store, accounts = parts.store, parts.accounts
-    boards = Boards(store.ratings, parts.now)
-    documentation = open_documentation(parts.downloads)
-    calibrations = Calibrations(store.ratings, boards, parts.now)
+    store, accounts = components.store, components.accounts
+    boards = Boards(store.ratings, components.now)
+    documentation = open_documentation(components.downloads)
+    calibrations = Calibrations(store.ratings, boards, components.now)
     # Don't redirect if a URL has an extra slash: a redirect would lead to whatever host the request names.
     app = Site(
         lambda site: RequestLog(
@@ -168,10 +168,10 @@ def create_app(parts: Parts) -> FastAPI:
                 PageCache(
                     GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED),
                     store.change_counter,
-                    parts.now,
+                    components.now,
                 )
             ),
-            parts.metrics,
+            components.metrics,
         ),
         title="Kaiten",
         lifespan=_lifespan_of(boards),
@@ -182,53 +182,57 @@ def create_app(parts: Parts) -> FastAPI:
     # Inside the cache: a cached page costs so little that it needn't wait its turn.
     app.add_middleware(ConcurrencyLimit)
     app.add_middleware(SameSite)
-    app.add_middleware(BodyTimeoutMiddleware, timeouts=parts.body_timeouts)
-    attempts = RateLimits(store.rate_limits, accounts, parts.now)
+    app.add_middleware(BodyTimeoutMiddleware, timeouts=components.body_timeouts)
+    attempts = RateLimits(store.rate_limits, accounts, components.now)
     app.state.callers = Callers(accounts, store.bots, attempts.count_change)
     routers = (
-        front_pages(store, boards, parts.now),
+        front_pages(store, boards, components.now),
         leaderboard_pages(boards, store.histories),
         calibration_pages(calibrations),
         badge_pages(boards, store.bots),
         public_pages(store.games, store.bots),
-        data_pages(parts.exports),
+        data_pages(components.exports),
         crawler_pages(boards, documentation),
-        status_pages(store, parts.receiver.has_room, parts.now),
+        status_pages(store, components.receiver.has_room, components.now),
         document_pages(documentation),
-        game_pages(parts.store),
+        game_pages(components.store),
         viewer_pages(store),
-        live_pages(store, parts.now),
-        tv_pages(store, parts.now),
+        live_pages(store, components.now),
+        tv_pages(store, components.now),
         card_sheet(store.cards),
         card_pages(store.cards),
-        bot_pages(store, boards, parts.owners),
+        bot_pages(store, boards, components.owners),
         comparison_page(store, boards),
         author_pages(store, boards),
         pick_pages(store),
-        feeds(store, parts.now),
-        play_pages(store, attempts, parts.now, tables=parts.tables_for_people, analyses=parts.analyses),
-        puzzle_pages(store.puzzles, parts.now),
-        challenge_pages(parts.store),
-        entry_pages(accounts, attempts, parts.metrics),
+        feeds(store, components.now),
+        play_pages(
+            store, attempts, components.now, tables=components.tables_for_people, analyses=components.analyses
+        ),
+        puzzle_pages(store.puzzles, components.now),
+        challenge_pages(components.store),
+        entry_pages(accounts, attempts, components.metrics),
         account_pages(accounts, attempts),
-        subscription_pages(parts.subscriptions, attempts),
-        mail_pages(store.subscriptions, parts.now),
-        submission_pages(store, parts.receiver, parts.downloads),
+        subscription_pages(components.subscriptions, attempts),
+        mail_pages(store.subscriptions, components.now),
+        submission_pages(store, components.receiver, components.downloads),
         health_api(store.check),
         description_api(),
         public_api(boards),
         calibration_api(calibrations),
-        status_api(store, parts.receiver.has_room, parts.now),
+        status_api(store, components.receiver.has_room, components.now),
         games_api(store.games, store.analyses),
         logs_api(store.logs),
         live_api(store.live),
         cards_api(store.cards),
-        bots_api(store.bots, parts.owners),
-        histories_api(parts.store),
-        challenge_api(store.challenges, parts.owners),
+        bots_api(store.bots, components.owners),
+        histories_api(components.store),
+        challenge_api(store.challenges, components.owners),
         account_api(accounts, attempts),
-        subscription_api(parts.subscriptions, attempts),
-        submission_api(store.submissions, parts.owners, counted(parts.receiver.begin, parts.metrics)),
+        subscription_api(components.subscriptions, attempts),
+        submission_api(
+            store.submissions, components.owners, counted(components.receiver.begin, components.metrics)
+        ),
     )
     for router in routers:
         # Not include_router, which would build each route again at the first request.

@@ -131,7 +131,7 @@ def _own_challenge(challenges: Challenges, asking: Caller | Viewer, id_: str) ->
     return known
 
 
-A_PAGE: Final = 10
+PER_PAGE: Final = 10
 
 
 def challenge_pages(store: Store) -> APIRouter:
@@ -140,8 +140,8 @@ def challenge_pages(store: Store) -> APIRouter:
 
     @router.get("")
     def listed(request: Request, session: Session, before: Before = None) -> Response:
-        found = store.challenges.newest(session.account.id, before, A_PAGE + 1)
-        shown = found[:A_PAGE]
+        found = store.challenges.newest(session.account.id, before, PER_PAGE + 1)
+        shown = found[:PER_PAGE]
         return page(
             request,
             "challenges.html",

@@ -168,7 +168,7 @@ class Arena:
             exporter(self.store.public_games, self._settings, utc_now),
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
             notifier(self.store, self._settings, utc_now, self._monitoring.deliveries),
-            analyst(self.store, self._settings.analysis_playouts, self._has_room, utc_now),
+            analyst(self.store, self._settings.analysis_playouts, self._has_free_slot, utc_now),
             PeriodicTask(
                 self.ladder.update_house_bots,
                 name="house bots",
@@ -193,7 +193,7 @@ class Arena:
             ):
                 yield coordinator
 
-    def _has_room(self) -> bool:
+    def _has_free_slot(self) -> bool:
         """Return True if a slot is free, or in a cluster, whose coordinator plays no matches."""
         return self.slots is None or self.slots.busy < self.slots.usable
 

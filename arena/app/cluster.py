@@ -91,9 +91,9 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     can't listen on the address, or if the address requires keys that the settings don't specify.
     """
     need_cluster()
-    from arena.scheduler.cluster.member import SchedulerHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.member import MemberHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
 
-    health = SchedulerHealth("it is not listening yet")
+    health = MemberHealth("it is not listening yet")
     alive = {"main loop": loop_check(lambda: health.last_tick, time.monotonic)}
     ready = {"scheduler": lambda: health.missing}
     try:

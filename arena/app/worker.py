@@ -27,7 +27,7 @@ from arena.scheduler.workers import load_monitor
 
 if TYPE_CHECKING:
     from arena.scheduler.cluster.host import MatchRunner, WorkerOptions
-    from arena.scheduler.cluster.member import SchedulerHealth
+    from arena.scheduler.cluster.member import MemberHealth
 
 _MAX_NAME_LENGTH: Final = 64
 _POLL_SECONDS: Final = 1.0
@@ -45,7 +45,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
     """
     need_cluster()
     from arena.scheduler.cluster.host import MatchRunner, run_worker  # noqa: PLC0415 - see need_cluster
-    from arena.scheduler.cluster.member import SchedulerHealth  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.member import MemberHealth  # noqa: PLC0415 - as above
 
     scheduler = _scheduler_of(settings)
     install = install_id(settings.data_dir)
@@ -56,7 +56,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
     ):
         slots = slots_of_host()
         runner = MatchRunner(runtime, install, setup.run_dir, slots)
-        health = SchedulerHealth("this host's controls have not been checked yet")
+        health = MemberHealth("this host's controls have not been checked yet")
         with _health_server(settings, runtime, runner, health):
             if setup.swept:
                 say(f"removed sandboxes left over from an earlier run: {setup.swept}")
@@ -89,7 +89,7 @@ def _scheduler_of(settings: Settings) -> Address:
 
 
 def _health_server(
-    settings: Settings, runtime: Runtime, runner: "MatchRunner", health: "SchedulerHealth"
+    settings: Settings, runtime: Runtime, runner: "MatchRunner", health: "MemberHealth"
 ) -> AbstractContextManager[None]:
     """Return a context manager that serves health checks and metrics."""
     from arena.scheduler.cluster.metrics import HostGauges  # noqa: PLC0415 - see need_cluster

@@ -112,7 +112,7 @@ def _add(
     dice = random.Random(secrets.randbits(64))  # noqa: S311 - pairings need no secrecy
     try:
         file.begin(rules)
-        for line in state.missing():
+        for line in state.enter_missing():
             file.write(line)
         with player_of(bots, max(1, games)).playing(state.plan(games, dice)) as played:
             for result in track(_report_mistakes(played, report), games, "league"):

@@ -17,7 +17,7 @@ from arena.protocol.documents import Bot, RatedResult, Submission, Version
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
 
-_MAX_SUBMISSIONS: Final = 1000
+_MAX_VERSIONS: Final = 1000
 
 Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 
@@ -25,7 +25,7 @@ Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 def versions(bot: Name, *, as_json: Json = False) -> None:
     """List a bot's versions, newest first, with their results."""
     with logged_in_site() as site:
-        response = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MAX_SUBMISSIONS))
+        response = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MAX_VERSIONS))
         if as_json:
             print_json({"versions": response, "next": None})
         else:

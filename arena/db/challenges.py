@@ -78,17 +78,17 @@ class KnownChallenge:
 class Challenges(Repository):
     """Matches that accounts request."""
 
-    def add(self, new: NewChallenge, *, most_a_day: int) -> None:
+    def add(self, new: NewChallenge, *, max_a_day: int) -> None:
         """Add a challenge and its matches.
 
-        ``most_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
+        ``max_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
         QuotaReached if there are too many challenges or too much playing time within a day, or too many open
         challenges. Raises ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # so that concurrent challenges can't exceed the quota
             own = quotas.quota_of(connection, new.account).challenges_a_day
-            limit = most_a_day if own is None else own
+            limit = max_a_day if own is None else own
             within_a_day = select(ChallengeRow.created).where(
                 ChallengeRow.account_id == new.account, ChallengeRow.created > new.created - _DAY
             )

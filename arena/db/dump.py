@@ -183,7 +183,7 @@ class Snapshot:
         activity.hosts()
         CardRepository(joined).find()
         SubmissionRepository(joined).open_submissions()
-        queue.MatchQueue(joined).quarantine()
+        queue.MatchQueue(joined).quarantined()
         for match in connection.execute(select(MatchRow.id, MatchRow.spec).where(text(OPEN_MATCH))).all():
             spec = decode(match.spec, MatchSpec)
             if (spec.match, len(spec.seats)) != (match.id, len(queue.claimed_seats(connection, match.id))):

@@ -120,12 +120,12 @@ class MatchQueue(Repository):
         with self._transactions.read() as connection:
             return sizes(connection)
 
-    def quarantined(self) -> int:
+    def quarantined_count(self) -> int:
         """Return how many matches are quarantined."""
         with self._transactions.read() as connection:
             return count(connection, MatchRow, text(QUARANTINED))
 
-    def quarantine(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
+    def quarantined(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
         """Return the quarantined matches, latest first: at most ``limit``, or all if it is None."""
         with self._transactions.read() as connection:
             rows = connection.execute(

@@ -34,7 +34,7 @@ class UploadAllowance:
     sent: int  # submissions within the last 24 hours, including uploads in progress and aborted ones
     submissions_a_day: int  # the limit on `sent`
     bots: int  # different names, including those of open submissions
-    most_bots: int  # the limit on `bots`
+    max_bots: int  # the limit on `bots`
 
     @property
     def left(self) -> int:
@@ -202,7 +202,7 @@ def allowance_of(
         sent=sum(map(len, _sent_within_a_day(connection, author, account, now, check_only=False))),
         submissions_a_day=own.submissions_a_day,
         bots=len(_bot_names(connection, author, account)),
-        most_bots=own.bots,
+        max_bots=own.bots,
     )
 
 

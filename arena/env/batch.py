@@ -25,7 +25,7 @@ from arena.rules.scoring import (
     SOY_POINTS,
     WASABI_FACTOR,
 )
-from arena.rules.state import in_control
+from arena.rules.state import seat_in_control
 from arena.sdk.spaces import KINDS, PLAIN, SECONDS, Mask, Numbers, Whole, action_count, move_of, size_of
 
 Counts = NDArray[np.int8]
@@ -73,14 +73,14 @@ class Batch:
         self._places = np.zeros((games, players), dtype=np.int16)
         self.scores = np.zeros((games, participants), dtype=np.int16)  # in earlier rounds; at the end, in all
         self.puddings = np.zeros((games, participants), dtype=np.int16)  # from earlier rounds
-        self._deck = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
+        self._deck_counts = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
         self._mask: Mask | None = None
         self._deal()
 
     @property
     def controller(self) -> int | None:
         """The seat in control of the dummy in all games, or None without a dummy."""
-        return in_control(self.rules, self.round, self.turn) if self.rules.dummy else None
+        return seat_in_control(self.rules, self.round, self.turn) if self.rules.dummy else None
 
     @property
     def seats_to_move(self) -> tuple[int, ...]:
@@ -162,7 +162,7 @@ class Batch:
         seen[..., 1] = rules.turns - self.turn + 1
         if self.controller is not None:
             seen[:, self.controller, 2] = 1
-        unseen = (self._deck - self._played - self._tables.sum(axis=1))[:, None] - self._hands
+        unseen = (self._deck_counts - self._played - self._tables.sum(axis=1))[:, None] - self._hands
         seen[..., 3 : 3 + KINDS] = self._hands[..., 1:]
         start = 3 + KINDS
         for passed in range(1, players):

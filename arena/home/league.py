@@ -89,7 +89,7 @@ class League:
         for line in lines:
             self._add(line)
 
-    def missing(self) -> tuple[LeagueEntrant, ...]:
+    def enter_missing(self) -> tuple[LeagueEntrant, ...]:
         """Enter the bots whose current code is not yet in the league, and return their entries."""
         entrants = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
         new = tuple(entrant for entrant in entrants if self._latest_entrant(entrant.name) != entrant)

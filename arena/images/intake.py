@@ -52,7 +52,7 @@ def workspace(parent: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-def remove_left(parent: Path, now: datetime) -> None:
+def remove_leftovers(parent: Path, now: datetime) -> None:
     """Remove folders left behind by processes that were killed."""
     if not parent.is_dir():
         return

@@ -10,7 +10,7 @@ import structlog
 from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.images.image import IntakeError
-from arena.images.intake import remove_left
+from arena.images.intake import remove_leftovers
 from arena.images.store import ImageStore, Pruned, PrunePolicy
 from arena.platform.periodic import PeriodicTask
 from arena.sandbox.runtime import RuntimeFailure
@@ -63,7 +63,7 @@ class ImageKeeper:
         """
         pruned = self._images.prune(self.prune_policy(), self._now())
         self.record_missing_images()
-        remove_left(self._folder, self._now())
+        remove_leftovers(self._folder, self._now())
         self._prune_engine()
         return pruned
 

@@ -70,10 +70,10 @@ class State(NamedTuple):
         """The seat in control of the dummy, or None without a dummy."""
         if not self.rules.dummy:
             return None
-        return in_control(self.rules, self.round, self.turn)
+        return seat_in_control(self.rules, self.round, self.turn)
 
 
-def in_control(rules: Rules, round_number: int, turn: int) -> int:
+def seat_in_control(rules: Rules, round_number: int, turn: int) -> int:
     """Return which seat is in control of the dummy in a turn. Control alternates throughout the game."""
     return ((round_number - 1) * rules.turns + turn - 1) % 2  # 9 turns per round, so seat 1 begins round 2
 

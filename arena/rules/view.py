@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from arena.rules.cards import Card, Hand, Rules, Table, unshuffled_deck
 from arena.rules.play import seats_to_move
-from arena.rules.state import Move, Play, State, Turn, in_control, legal_moves
+from arena.rules.state import Move, Play, State, Turn, legal_moves, seat_in_control
 
 
 class View(NamedTuple):
@@ -155,7 +155,7 @@ def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
         _unplayed(view), [rules.hand_size] * rules.players, rules.hand_size if rules.dummy else None
     )
     for number, hand in enumerate((*view.past_hands, view.hand), start=1):
-        controller = in_control(rules, view.round, number) if rules.dummy else None
+        controller = seat_in_control(rules, view.round, number) if rules.dummy else None
         if controller is not None:
             memory.draw(controller)
         memory.look(view.seat, hand)

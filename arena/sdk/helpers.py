@@ -3,7 +3,7 @@
 from collections import Counter
 
 from arena.rules import Card, Hand, Turn, View, unshuffled_deck
-from arena.rules.state import in_control
+from arena.rules.state import seat_in_control
 
 
 def direction(view: View) -> int:
@@ -53,5 +53,5 @@ def _take(hand: "Counter[Card]", turn: Turn, seat: int, view: View) -> None:
     hand.subtract(play)
     if len(play) > 1:
         hand[Card.CHOPSTICKS] += 1
-    if view.rules.dummy and seat == in_control(view.rules, turn.round, turn.turn):
+    if view.rules.dummy and seat == seat_in_control(view.rules, turn.round, turn.turn):
         hand.subtract(turn.plays[-1])

@@ -69,7 +69,7 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
             rated=load.waiting[MatchKind.RATED],
             challenge=load.waiting[MatchKind.CHALLENGE],
         ),
-        quarantined=tuple(map(quarantine_entry, store.queue.quarantine(MAX_QUARANTINED)))
+        quarantined=tuple(map(quarantine_entry, store.queue.quarantined(MAX_QUARANTINED)))
         if operator
         else None,
         hosts=tuple(_host(host, workers) for host in store.activity.hosts()),

@@ -150,7 +150,7 @@ class Owners:
             for index, bots in enumerate(rotations(order))
         )
         new = NewChallenge(id=id_, account=account, version=own, matches=matches)
-        self._store.challenges.add(new, most_a_day=self._challenges_a_day)
+        self._store.challenges.add(new, max_a_day=self._challenges_a_day)
         stored = self._store.challenges.find(id_)
         if stored is None:
             raise ValueError(f"the challenge {id_} was stored but can't be found")

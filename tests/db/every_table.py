@@ -54,7 +54,7 @@ def fill_every_table(store: Store) -> None:
     store.puzzles.offer("analysed-0-0", made, 0.25, LATER.date())
     _bots(store, ann, house[0])
     _submissions(store, house[0])
-    store.challenges.add(new_challenge("c", ann.id, (mine[1], house[0])), most_a_day=9)
+    store.challenges.add(new_challenge("c", ann.id, (mine[1], house[0])), max_a_day=9)
     _play_next(store)
     add_matches(store, "aside", house, matches=1)
     add_matches(store, "open", (*house, mine[1]), matches=3)

@@ -82,7 +82,7 @@ def test_only_rated_games_are_counted(store: Store) -> None:
     """Games of qualifications and challenges aren't counted."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
-    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
+    store.challenges.add(challenge("c", ben, (mine, other)), max_a_day=9)
     submit(store, None, mine, bot="third")
     while claim := next_claim(store):
         record(store, claim)

@@ -132,7 +132,7 @@ def test_a_match_that_is_lost_again_and_again_is_quarantined(store: Store) -> No
         assert store.leases.record_loss(match, claim.spec.attempt + 1, "another's", START) is None
         found = store.leases.record_loss(match, claim.spec.attempt, f"loss {number}", START)
         assert (found is MatchState.QUARANTINED) == (number == 20)
-    (aside,) = store.queue.quarantine()
+    (aside,) = store.queue.quarantined()
     assert (aside.match, aside.attempts, aside.reason) == (match, 20, "loss 20")
 
 

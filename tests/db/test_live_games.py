@@ -95,7 +95,7 @@ def test_unrated_matches_have_an_owner(store: Store) -> None:
     """Challenges and submissions are returned with their id and account."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
-    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
+    store.challenges.add(challenge("c", ben, (mine, other)), max_a_day=9)
     challenged = found(store, claim_one(store).spec.match)
     assert (challenged.kind, challenged.part_of, challenged.account) == (MatchKind.CHALLENGE, "c", ben.id)
 

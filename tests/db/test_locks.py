@@ -88,7 +88,7 @@ def test_a_result_stored_during_a_deletion_has_no_deleted_name(
     if rated:
         claim = claimed(store, versions)
     else:
-        store.challenges.add(new_challenge("c", ann.id, versions), most_a_day=9)
+        store.challenges.add(new_challenge("c", ann.id, versions), max_a_day=9)
         claim = claim_one(store)
     with ThreadPoolExecutor(1) as pool:
         with database.write() as connection:

@@ -124,7 +124,7 @@ def test_unrated_games_keep_their_replays(store: Store) -> None:
     """Unrated games keep their replays. A submission in progress keeps its logs too."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
-    store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
+    store.challenges.add(challenge("c", ben, (mine, other)), max_a_day=9)
     submit(store, None, mine, bot="third")
     qualification, *challenges = [finish_next(store, day=1)[0] for _ in range(3)]
     shown, known = store.submissions.replay("u1", qualification), store.challenges.newest(ben.id)

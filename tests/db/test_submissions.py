@@ -381,12 +381,12 @@ def test_the_remaining_allowance_is_known(store: Store) -> None:
         store.submissions.add(new(f"u{number}", account=owner.id), quota)
     store.submissions.reject("u1", CAUSE, START)
     now = store.submissions.allowance("ben", owner.id, quota, START)
-    assert now == UploadAllowance(sent=2, submissions_a_day=2, bots=1, most_bots=3)
+    assert now == UploadAllowance(sent=2, submissions_a_day=2, bots=1, max_bots=3)
     assert now.left == 0
     later = store.submissions.allowance("ben", owner.id, quota, START + timedelta(days=1))
     assert later.left == 2
     store.accounts.set_quota(owner.id, AccountQuota(bots=8), ENTRY)
-    assert store.submissions.allowance("ben", owner.id, quota, START) == replace(now, most_bots=8)
+    assert store.submissions.allowance("ben", owner.id, quota, START) == replace(now, max_bots=8)
     store.accounts.set_quota(owner.id, AccountQuota(submissions_a_day=1), ENTRY)
     assert store.submissions.allowance("ben", owner.id, quota, START).submissions_a_day == 1
 

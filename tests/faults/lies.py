@@ -150,7 +150,7 @@ def _lie(tally: Tally, arena: Installation) -> None:
             now=lambda: datetime.now(UTC),
             gate=Gate(own=True),
         ).run(lambda: False)
-        aside = store.queue.quarantine()
+        aside = store.queue.quarantined()
     told = {(entry["match"], entry["reason"]) for entry in log if entry["event"] == "match void"}
     tally.times += len(workers.told)
     for name, match in workers.told:

@@ -44,7 +44,7 @@ def test_the_better_bot_is_rated_higher(tmp_path: Path) -> None:
     """All bots play about equally often, at all table sizes, and at most once per table."""
     bots = folder_of(tmp_path, "a", "b", "c", "d")
     league = League(RULES, bots)
-    assert [entrant.name for entrant in league.missing()] == ["a", "b", "c", "d"]
+    assert [entrant.name for entrant in league.enter_missing()] == ["a", "b", "c", "d"]
     lines = play(league, 120)
     standings = league.board().rows
     assert [standing.bot for standing in standings] == ["a", "b", "c", "d"]
@@ -66,16 +66,16 @@ def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
     """
     bots = folder_of(tmp_path, "a", "b", "c")
     league = League(RULES, bots)
-    log: list[Line] = [*league.missing(), *play(league, 30)]
+    log: list[Line] = [*league.enter_missing(), *play(league, 30)]
     again = League(RULES, bots)
     again.replay(log)
-    assert again.missing() == ()
+    assert again.enter_missing() == ()
     assert again.board() == league.board()
     assert again.games == 30
     (tmp_path / "b.py").write_text("def choose(view):\n    return view.hand[-1]\n")
     changed = League(RULES, bots)
     changed.replay(log)
-    (entrant,) = changed.missing()
+    (entrant,) = changed.enter_missing()
     assert entrant.name == "b"
     standing = next(each for each in changed.board().rows if each.bot == "b")
     old = next(each for each in league.board().rows if each.bot == "b")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.images.image import IntakeError, Platform, Rejected
-from arena.images.intake import Bases, Intake, remove_left, workspace
+from arena.images.intake import Bases, Intake, remove_leftovers, workspace
 from arena.images.store import GRACE, ImageStore, PrunePolicy
 from arena.languages.language import Language
 from tests.images.archives import PATIENT, Draft, members, old_docker
@@ -156,11 +156,11 @@ def test_an_unreadable_file_is_no_fault_of_its_author(intake: Intake, tmp_path: 
 def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     """Temporary files of killed processes are removed after a grace period. Other users can't read them."""
     parent = tmp_path / uuid.uuid4().hex
-    remove_left(parent, NOW)
+    remove_leftovers(parent, NOW)
     with workspace(parent) as folder:
         (folder / "layers").write_bytes(b"half")
         assert [path.stat().st_mode & 0o777 for path in (parent, folder)] == [0o700, 0o700]
-        remove_left(parent, datetime.now(UTC) + GRACE - timedelta(minutes=1))
+        remove_leftovers(parent, datetime.now(UTC) + GRACE - timedelta(minutes=1))
         assert folder.exists()
-        remove_left(parent, datetime.now(UTC) + GRACE + timedelta(minutes=1))
+        remove_leftovers(parent, datetime.now(UTC) + GRACE + timedelta(minutes=1))
         assert not folder.exists()

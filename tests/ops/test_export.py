@@ -75,7 +75,7 @@ def play_challenge(store: Store) -> str:
         NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
     )
     versions = [candidate.version for candidate in store.ratings.candidates()][:2]
-    store.challenges.add(new_challenge("challenged", account.id, versions, deals=1), most_a_day=9)
+    store.challenges.add(new_challenge("challenged", account.id, versions, deals=1), max_a_day=9)
     claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     assert store.results.record(finish(claim, random.Random(1), ended=START))  # noqa: S311 - a game

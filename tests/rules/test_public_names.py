@@ -9,7 +9,7 @@ import arena.rules
 
 MODULES = [path for path in Path(arena.rules.__file__).parent.glob("*.py") if path.stem != "__init__"]
 FOR_NEIGHBOURS = {
-    "in_control",
+    "seat_in_control",
     "COLOURS",
     "DUMPLING_POINTS",
     "MAKI_FIRST",

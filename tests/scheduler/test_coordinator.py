@@ -371,7 +371,7 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
     for id_ in ("c0", "c1"):
         new = new_challenge(id_, account.id, versions, deals=1)
         here = tuple(replace(match, runtime=RuntimeName.PROCESS) for match in new.matches)
-        store.challenges.add(replace(new, matches=here), most_a_day=9)
+        store.challenges.add(replace(new, matches=here), max_a_day=9)
     challenged: list[int] = []
 
     def refill() -> bool:

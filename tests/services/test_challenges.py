@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         )
         versions = add_bots(store, [("mine", "ann"), ("greedy", "house"), ("other", "ben")])
         new = new_challenge("c", ann.id, versions)
-        store.challenges.add(new, most_a_day=1)
+        store.challenges.add(new, max_a_day=1)
         yield store
 
 

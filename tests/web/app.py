@@ -14,7 +14,7 @@ from arena.submissions.receiver import Receiver
 from arena.submissions.uploads import Uploads
 from tests.accounts.world import World
 from tests.web.adapters import complete_routes_late, share_adapters
-from web.app import Parts, create_app
+from web.app import Components, create_app
 from web.http.metrics import SiteMetrics
 
 share_adapters()
@@ -39,7 +39,7 @@ def shared_site(world: World) -> FastAPI:
     return world.site
 
 
-def parts_over(world: World) -> Parts:
+def parts_over(world: World) -> Components:
     """Return the parts of a site over a world, with small quotas."""
     receiver = Receiver(
         world.store,
@@ -56,7 +56,7 @@ def parts_over(world: World) -> Parts:
         new_id=lambda: secrets.token_hex(8),
         new_seed=lambda: secrets.token_hex(16),
     )
-    return Parts(
+    return Components(
         store=world.store,
         accounts=world.accounts,
         receiver=receiver,

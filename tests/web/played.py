@@ -36,7 +36,7 @@ def play(world: World, owner: KnownAccount) -> None:
     assert store.results.record(finished(claimed(store, table, id_="rated"), [(1, 2)]))
     puzzled(store, "rated-0-0", START.date())
     challenge = new_challenge(CHALLENGE, owner.id, table, matches=1)
-    store.challenges.add(challenge, most_a_day=1)
+    store.challenges.add(challenge, max_a_day=1)
     assert store.results.record(finished(claim_one(store), [(1, 2)]))
     store.submissions.add(new(SUBMISSION, "mine", owner.name, owner.id), PLENTY)
     qualify(store, SUBMISSION)

@@ -156,7 +156,7 @@ def test_opponents_come_in_pages(
     world: World, stable: Stable, visitor: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Page and API list every opponent once."""
-    monkeypatch.setattr(model, "OPPONENTS_A_PAGE", 4)
+    monkeypatch.setattr(model, "OPPONENTS_PER_PAGE", 4)
     names = ["crowd-1", "crowd-2", "crowd-3"]
     for version_id, name in zip(
         add_bots(world.store, [(name, "house") for name in names]), names, strict=True

@@ -119,8 +119,8 @@ def test_versions_and_games_come_in_pages(
     world: World, stable: Stable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every entry appears once across all pages, and paging one list doesn't change the other."""
-    monkeypatch.setattr(model, "VERSIONS_A_PAGE", 3)
-    monkeypatch.setattr(model, "GAMES_A_PAGE", 4)
+    monkeypatch.setattr(model, "VERSIONS_PER_PAGE", 3)
+    monkeypatch.setattr(model, "GAMES_PER_PAGE", 4)
     for number in (4, 5):
         add_version(world.store, stable.ann, "mine", number)
     for number in range(2):

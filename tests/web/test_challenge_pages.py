@@ -117,7 +117,7 @@ def test_the_list_has_own_challenges_newest_first(
     world: World, stable: Stable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each challenge is listed once across all pages. Even operators don't see other users' challenges."""
-    monkeypatch.setattr(challenges, "A_PAGE", 2)
+    monkeypatch.setattr(challenges, "PER_PAGE", 2)
     assert "No challenges yet" in logged_in(world, "ann").get("/challenges").text
     for number in range(3):
         world.now = START.replace(year=2027, month=1 + number)

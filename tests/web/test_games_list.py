@@ -114,7 +114,7 @@ def test_sorted_lists_have_pages(client: TestClient, monkeypatch: pytest.MonkeyP
     """Links to further pages keep the order and the filters, and the last page links to the first."""
     query = f"players=3&faults=no&until=2030-01-01&order={order}"
     whole = listed(client.get(f"/games?{query}").text)
-    monkeypatch.setattr(listing, "GAMES_A_PAGE", 2)
+    monkeypatch.setattr(listing, "GAMES_PER_PAGE", 2)
     address, found = f"/games?{query}", []
     while address:
         text = client.get(address).text
@@ -147,7 +147,7 @@ def test_a_sorted_page_has_both_more_and_older_games(
 ) -> None:
     """If a search left out older games, each page of its result links to a search of those games."""
     monkeypatch.setattr(game_search, "WINDOW", 6)
-    monkeypatch.setattr(listing, "GAMES_A_PAGE", 4)
+    monkeypatch.setattr(listing, "GAMES_PER_PAGE", 4)
     links = []
     for address in ("/games?order=highest", "/games?order=highest&before=13&after=9999_1"):
         text = client.get(address).text

@@ -23,9 +23,9 @@ from tests.web.app import site_over
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.test_api import pages
-from web.leaderboard.pages import A_PAGE, as_csv
+from web.leaderboard.pages import PER_PAGE, as_csv
 
-BOTS = 2 * A_PAGE + 7
+BOTS = 2 * PER_PAGE + 7
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_the_search_text_is_escaped(visitor: TestClient) -> None:
 def test_a_full_page_is_small(visitor: TestClient) -> None:
     """A full page is smaller than 80,000 bytes."""
     answer = visitor.get("/leaderboard")
-    assert len(names(visitor, "/leaderboard")) == A_PAGE
+    assert len(names(visitor, "/leaderboard")) == PER_PAGE
     assert len(answer.content) < 80_000
 
 
@@ -288,7 +288,7 @@ def test_rows_can_be_sorted_by_a_column(visitor: TestClient, order: BoardOrder, 
     for (row, value), (other, next_value) in pairwise(zip(rows, values, strict=True)):
         if value == next_value:
             assert by_score.index(row["bot"]) < by_score.index(other["bot"])
-    assert names(visitor, f"/leaderboard?{query}") == [row["bot"] for row in rows[:A_PAGE]]
+    assert names(visitor, f"/leaderboard?{query}") == [row["bot"] for row in rows[:PER_PAGE]]
     text = visitor.get(f"/leaderboard?{query}").text
     if order is not BoardOrder.MEAN:  # a scale replaces its header
         assert text.count("aria-sort") == text.count("ascending" if ascends else "descending") == 1

@@ -254,7 +254,7 @@ def private(world: World) -> Private:
     user, other, oper = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
     store = world.store
     mine, opponent = bot_of(store, "mine", user), add_bot(store, "opponent")
-    store.challenges.add(challenge("c4", user, (mine, opponent)), most_a_day=9)
+    store.challenges.add(challenge("c4", user, (mine, opponent)), max_a_day=9)
     assert store.results.record(finished(claim_one(store), [(1, 2)]))
     claims = {"/challenges/c4": claim_one(store)}  # its second match
     store.submissions.add(new("5a", "third", user.name, user.id), PLENTY)

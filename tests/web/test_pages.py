@@ -209,7 +209,7 @@ def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
 
 def test_games_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every game is listed once, newest first, even if new games arrive."""
-    monkeypatch.setattr(listing, "GAMES_A_PAGE", 4)
+    monkeypatch.setattr(listing, "GAMES_PER_PAGE", 4)
     store = sqlite_store(tmp_path / "arena.sqlite3")
     versions = add_bots(store, [("a", "house"), ("b", "house")])
     for number in range(3):

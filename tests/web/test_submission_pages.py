@@ -25,7 +25,7 @@ from tests.web.people import HTTPS, browser, logged_in
 from tests.web.submitted import CRASH, finish_game, play, queue, send
 from web.app import create_app
 from web.docs.pages import Downloads
-from web.submissions.pages import A_PAGE, samples
+from web.submissions.pages import PER_PAGE, samples
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,7 +85,7 @@ def test_a_closed_arena_says_so_before_anything_is_sent(world: World, visitor: T
 def test_own_submissions_are_listed(world: World, ann: KnownAccount, visitor: TestClient) -> None:
     """Submissions are listed in pages, newest first, without those of others."""
     assert "No submissions yet" in read(visitor, "/submissions")
-    ids = [f"{number:x}" for number in range(A_PAGE + 2)]
+    ids = [f"{number:x}" for number in range(PER_PAGE + 2)]
     for id_ in ids:
         send(world.store, ann, id_)
         world.store.submissions.reject(id_, CRASH, START)  # an author may have only a few in progress

@@ -17,7 +17,7 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import played_again
 from arena.rules import State
 
-OPPONENTS_A_PAGE: Final = 20
+OPPONENTS_PER_PAGE: Final = 20
 RECENT: Final = 30
 """How many of a bot's latest games to read for its habits: the cards that it takes, and its slowest
 decision."""

@@ -16,7 +16,7 @@ from arena.ladder.standings import PROVISIONAL_DEVIATION
 from arena.protocol.match import image_name
 from web.bots.curve import Curve, draw
 from web.bots.history import (
-    OPPONENTS_A_PAGE,
+    OPPONENTS_PER_PAGE,
     Failures,
     Habits,
     Mistakes,
@@ -38,8 +38,8 @@ from web.http.parameters import (
     query_string,
 )
 
-VERSIONS_A_PAGE: Final = 10
-GAMES_A_PAGE: Final = 20
+VERSIONS_PER_PAGE: Final = 10
+GAMES_PER_PAGE: Final = 20
 CURVE_VERSIONS: Final = 20
 """How many of the latest versions the curve shows."""
 
@@ -153,9 +153,9 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
     (playing,) = store.bots.versions(bot.name, bot.playing + 1, 1)
     overall = playing.results[OVERALL]
     micros = median(overall.times)
-    versions = store.bots.versions(bot.name, where.versions, VERSIONS_A_PAGE + 1)
+    versions = store.bots.versions(bot.name, where.versions, VERSIONS_PER_PAGE + 1)
     opponents = read_opponents(
-        store, bot.name, playing.results, where.curve, where.opponents, OPPONENTS_A_PAGE + 1
+        store, bot.name, playing.results, where.curve, where.opponents, OPPONENTS_PER_PAGE + 1
     )
     curve = store.histories.curve(bot.name, where.curve or OVERALL, CURVE_VERSIONS)
     return BotPage(
@@ -163,11 +163,11 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
         median_millis=None if micros is None else micros / 1000,
         curve=draw(curve),
         older_curve=curve[0].version > 1,
-        versions=tuple(version_line(version, private=private) for version in versions[:VERSIONS_A_PAGE]),
-        older_versions=versions[-2].number if len(versions) > VERSIONS_A_PAGE else None,
-        opponents=opponents[:OPPONENTS_A_PAGE],
-        more_opponents=where.opponents + OPPONENTS_A_PAGE if len(opponents) > OPPONENTS_A_PAGE else None,
-        found=store.histories.games(bot.name, where.criteria, where.before, GAMES_A_PAGE),
+        versions=tuple(version_line(version, private=private) for version in versions[:VERSIONS_PER_PAGE]),
+        older_versions=versions[-2].number if len(versions) > VERSIONS_PER_PAGE else None,
+        opponents=opponents[:OPPONENTS_PER_PAGE],
+        more_opponents=where.opponents + OPPONENTS_PER_PAGE if len(opponents) > OPPONENTS_PER_PAGE else None,
+        found=store.histories.games(bot.name, where.criteria, where.before, GAMES_PER_PAGE),
         habits=read_habits(store, bot.name),
         failures=read_failures(store, bot.name),
         mistakes=read_mistakes(store, bot.name, bot.playing),

@@ -27,7 +27,7 @@ from web.http.parameters import (
 )
 from web.http.rendering import PageRouter, page
 
-GAMES_A_PAGE: Final = 50
+GAMES_PER_PAGE: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ def public_pages(repository: GameRepository, bots: Bots) -> APIRouter:
     def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:
         if query.bot is not None and (bot := bots.find_in_any_case(query.bot)) is not None:
             query = replace(query, bot=bot.name)
-        found = read_games(repository, query, GAMES_A_PAGE)
+        found = read_games(repository, query, GAMES_PER_PAGE)
         numbers = [game.number for game in found.games]
         return page(
             request,

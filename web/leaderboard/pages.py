@@ -49,7 +49,7 @@ def _cell(value: object) -> object:
     return value
 
 
-A_PAGE: Final = 50
+PER_PAGE: Final = 50
 _CSV: Final = "text/csv; charset=utf-8; header=present"
 
 Order = Annotated[
@@ -108,7 +108,7 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
         request: Request, query: Annotated[LeaderboardQuery, Depends()], number: PageNumber = 1
     ) -> Response:
         request.state.cacheable = True
-        part = query.part((number - 1) * A_PAGE, A_PAGE)
+        part = query.part((number - 1) * PER_PAGE, PER_PAGE)
         return conditional_response(
             request,
             (boards.state(query.players), part),
@@ -145,7 +145,7 @@ def _leaderboard_page(request: Request, board: Board, query: LeaderboardQuery, n
         board=board,
         query=query,
         number=number,
-        last=max(1, -(-board.found // A_PAGE)),
+        last=max(1, -(-board.found // PER_PAGE)),
         scale=scale_of(board.rows),
         share=SHARE,
         provisional_deviation=PROVISIONAL_DEVIATION,

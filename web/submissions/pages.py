@@ -111,7 +111,7 @@ def _count_ahead(store: Store, known: KnownSubmission) -> int:
     return sum(other.number < known.number for other in store.submissions.open_submissions())
 
 
-A_PAGE: Final = 25
+PER_PAGE: Final = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +219,8 @@ class _Submissions:
         )
 
     def listed(self, request: Request, session: Session, before: Before = None) -> Response:
-        found = self._store.submissions.newest(account=session.account.id, before=before, limit=A_PAGE + 1)
-        shown = found[:A_PAGE]
+        found = self._store.submissions.newest(account=session.account.id, before=before, limit=PER_PAGE + 1)
+        shown = found[:PER_PAGE]
         older = shown[-1].number if len(found) > len(shown) else None
         return page(request, "submissions.html", submissions=shown, older=older, before=before)
 

@@ -169,7 +169,7 @@ def _ladder(store: "Store", settings: "Settings") -> dict[str, Any]:
         "games": totals.games,
         "matches_waiting": totals.matches_waiting,
         "matches_running": totals.matches_running,
-        "matches_quarantined": store.queue.quarantined(),
+        "matches_quarantined": store.queue.quarantined_count(),
     }
 
 
@@ -201,7 +201,7 @@ def quarantine(*, as_json: Json = False) -> None:
     from arena.services.documents import quarantine_entry
 
     with open_arena_store() as (_, store):
-        found = store.queue.quarantine()
+        found = store.queue.quarantined()
     if as_json:
         print_json({"quarantined": [quarantine_entry(match) for match in found]})
     else:

@@ -162,7 +162,7 @@ def _status(name: str) -> dict[str, Any]:
         challenges = settings.challenges_a_day if own.challenges_a_day is None else own.challenges_a_day
         limits = {
             "submissions_a_day": sends.submissions_a_day,
-            "bots": sends.most_bots,
+            "bots": sends.max_bots,
             "challenges_a_day": challenges,
         }
         return {

@@ -6,7 +6,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from arena.rules import ROUNDS, Card, Rules, State, score_puddings, unshuffled_deck
-from arena.rules.state import in_control
+from arena.rules.state import seat_in_control
 from arena.rules.view import seat_view
 from arena.sdk.search import World, playout
 
@@ -105,7 +105,7 @@ def _new_round(state: State, number: int, hands: list[list[int]]) -> World:
     start = seat_view(state, 0)._replace(
         round=number,
         turn=1,
-        control=rules.dummy and in_control(rules, number, 1) == 0,
+        control=rules.dummy and seat_in_control(rules, number, 1) == 0,
         scores=nothing,
         puddings=nothing,
     )

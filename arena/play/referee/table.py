@@ -38,7 +38,7 @@ from arena.rules import (
     shuffled_deck,
     view,
 )
-from arena.rules.state import in_control
+from arena.rules.state import seat_in_control
 
 Send = Callable[[int, Event], None]
 """Sends an event to a seat."""
@@ -344,7 +344,7 @@ def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
     if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
         return False
     # The last card of a hand is played without asking. The seat that controls the dummy has one more card.
-    return turn < rules.turns or (rules.dummy and in_control(rules, round_number, turn) == seat)
+    return turn < rules.turns or (rules.dummy and seat_in_control(rules, round_number, turn) == seat)
 
 
 def early_answer_text(answer: PlayerAnswer) -> str:

@@ -63,7 +63,7 @@ def verify(replay: PublicReplay) -> Difference | None:
 
 def _verify(replay: PublicReplay) -> None:
     state = _start(replay)
-    referee = _Referee(state.rules.players)
+    checker = _FaultFieldChecker(state.rules.players)
     for number, turn in enumerate(replay.turns):
         path = f"turns[{number}]"
         # If `state` is already past this turn, the turn is automatic: no seat was asked.
@@ -72,7 +72,7 @@ def _verify(replay: PublicReplay) -> None:
         if not automatic:
             state = _play(path, turn, state)
         _compare_turn(path, turn, state.turns[number])
-        referee.check(path, turn, seats)
+        checker.check(path, turn, seats)
     _compare_end(replay, state, referee.moments)
 
 
@@ -138,7 +138,7 @@ def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | Non
     _compare("rules_places", replay.rules_places, result.places)
 
 
-class _Referee:
+class _FaultFieldChecker:
     """Checks the fields ``standin``, ``fault`` and ``millis`` turn by turn.
 
     Faults are not part of the rules, but these fields must be consistent: the stand-in plays only after a

@@ -358,7 +358,7 @@ class SharedMemoryOverruns:
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
 
 
-_RECLAIM_FRACTION: Final = 8
+_RECLAIM_DIVISOR: Final = 8
 """Bots that have ended are allowed to leave 1/8 of the shared memory limit in use. With five slots, that is
 less than the additional share in :func:`cap_for`."""
 
@@ -382,7 +382,7 @@ def reclaim_cache(location: CgroupLocation) -> None:
     with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
         in_use = sum(int(file.read_text()) for file in path.glob(f"*/memory.{used}"))
         left = int((path / f"memory.{used}").read_text()) - in_use
-        if left > int((path / f"memory.{limit}").read_text()) // _RECLAIM_FRACTION:
+        if left > int((path / f"memory.{limit}").read_text()) // _RECLAIM_DIVISOR:
             command = f"echo {left} >{shlex.quote(str(path))}/memory.{free}"
             # In a child process, which the timeout can kill while the kernel is freeing memory.
             subprocess.run(["sh", "-c", command], check=False, timeout=_RECLAIM_SECONDS)  # noqa: S603, S607 - ours

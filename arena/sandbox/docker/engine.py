@@ -116,7 +116,7 @@ def requests_to_engine(client: docker.APIClient, container: str, until: float) -
         return tuple(event["Action"] for event in events)
 
 
-def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
+def ran_out_of_memory_outside(log: Iterable[str], container: str) -> bool:
     """Return True if the kernel killed a container's process for lack of memory outside the container.
 
     Memory ran out on the host, or in a control group above the container's. ``log`` contains the kernel's
@@ -128,7 +128,7 @@ def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
 def reached_its_limit(log: Iterable[str], container: str) -> bool:
     """Return True if the kernel killed a process because the container reached its own memory limit.
 
-    ``log`` is as for :func:`host_ran_out_of_memory`.
+    ``log`` is as for :func:`ran_out_of_memory_outside`.
     """
     return any(container in limit for _, limit in _killed_for_memory(log))
 

@@ -15,10 +15,10 @@ from arena.platform.cpu_time import CpuFiles
 from arena.sandbox.docker.cgroups import CgroupLocation, end_container, lift_quota
 from arena.sandbox.docker.engine import (
     engine_errors,
-    host_ran_out_of_memory,
     is_already_removed,
     kernel_log,
     launch_errors,
+    ran_out_of_memory_outside,
     reached_its_limit,
     requests_to_engine,
 )
@@ -182,7 +182,7 @@ class DockerSandbox:
                 f"container {self._name}: find out what else uses the engine"
             )
         # Check this whatever the exit code is: the kernel may have killed a child of the bot.
-        if host_ran_out_of_memory(kernel_log(), self._container):
+        if ran_out_of_memory_outside(kernel_log(), self._container):
             raise RuntimeFailure(
                 f"a process of container {self._name} was killed because memory ran out outside the "
                 "container: check what else is running on the host"

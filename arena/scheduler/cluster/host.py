@@ -24,7 +24,7 @@ from arena.protocol.match import MatchSpec, decode
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.cluster.member import (
     UNUSED_ADDRESS,
-    SchedulerHealth,
+    MemberHealth,
     ShutdownSignal,
     configure_dask,
     shutdown_signals,
@@ -231,7 +231,7 @@ class WorkerOptions:
 
 
 async def run_worker(
-    options: WorkerOptions, runner: MatchRunner, health: SchedulerHealth, say: Callable[[str], None]
+    options: WorkerOptions, runner: MatchRunner, health: MemberHealth, say: Callable[[str], None]
 ) -> None:
     """Play coordinators' matches until a shutdown signal, then drain; a second signal aborts all matches.
 
@@ -248,7 +248,7 @@ async def run_worker(
                 await wait_until(lambda: runner.idle)
 
 
-async def _await_scheduler(options: WorkerOptions, shutdown: ShutdownSignal, health: SchedulerHealth) -> bool:
+async def _await_scheduler(options: WorkerOptions, shutdown: ShutdownSignal, health: MemberHealth) -> bool:
     """Wait until the scheduler responds; return False on a shutdown signal."""
     reason = ""
     while not shutdown.once.is_set():
@@ -270,7 +270,7 @@ async def _serve(
     options: WorkerOptions,
     runner: MatchRunner,
     shutdown: ShutdownSignal,
-    health: SchedulerHealth,
+    health: MemberHealth,
     say: Callable[[str], None],
 ) -> None:
     """Join, play, and leave on a shutdown signal or when the connection is lost."""
@@ -319,7 +319,7 @@ def _join_error(error: Exception) -> str:
 
 
 async def _accept_matches(
-    worker: Worker, options: WorkerOptions, health: SchedulerHealth, say: Callable[[str], None]
+    worker: Worker, options: WorkerOptions, health: MemberHealth, say: Callable[[str], None]
 ) -> None:
     """Accept matches once the scheduler can call this worker, which it must be able to do to get results."""
     while missing := await _unreachable_reason(worker):
@@ -355,7 +355,7 @@ async def _drain(
             await wait_until(lambda: not (worker.data or worker.active_keys) or must_stop())
 
 
-def _worker(options: WorkerOptions, runner: MatchRunner, health: SchedulerHealth) -> Worker:
+def _worker(options: WorkerOptions, runner: MatchRunner, health: MemberHealth) -> Worker:
     card = write(msgspec.structs.replace(options.card, run=token_hex(8)))
 
     def state() -> bytes:

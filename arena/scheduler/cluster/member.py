@@ -33,7 +33,7 @@ class ShutdownSignal:
         (self.twice if self.once.is_set() else self.once).set()
 
 
-class SchedulerHealth:
+class MemberHealth:
     """A member's health, readable from other threads."""
 
     def __init__(self, missing: str) -> None:
@@ -175,7 +175,7 @@ def _is_dask_logger(name: str) -> bool:
 
 
 async def run_scheduler(
-    host: str, port: int, keys: Keys | None, health: SchedulerHealth, listening: Callable[[str], None]
+    host: str, port: int, keys: Keys | None, health: MemberHealth, listening: Callable[[str], None]
 ) -> None:
     """Serve workers and coordinators until a shutdown signal; pass the address to ``listening``.
 

@@ -14,7 +14,7 @@ from docker.models.containers import Container
 from arena.play.launcher import MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord
-from arena.sandbox.docker.engine import host_ran_out_of_memory, reached_its_limit
+from arena.sandbox.docker.engine import ran_out_of_memory_outside, reached_its_limit
 from arena.sandbox.docker.sandbox import DockerSandbox
 from arena.sandbox.runtime import INSTALL_LABEL, SEAT_LABEL
 from tests.patience import PATIENT_CLOCK, WAIT_SECONDS, wait_until
@@ -220,9 +220,9 @@ def test_the_kernel_log_shows_whose_memory_ran_out(
     bot, other = "ab" * 32, "cd" * 32
     record = RECORD.format(constraint=constraint, where=where.format(bot=bot), bot=bot, name=name)
     log = ["python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0", record, f"task={bot}"]
-    assert host_ran_out_of_memory(log, bot) is host
+    assert ran_out_of_memory_outside(log, bot) is host
     assert reached_its_limit(log, bot) == (not host)
-    assert not host_ran_out_of_memory(log, other)
+    assert not ran_out_of_memory_outside(log, other)
 
 
 def faults(record: MatchRecord) -> list[Fault | None]:

@@ -21,7 +21,7 @@ from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import FORMAT, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.host import MatchRunner, WorkerOptions, run_worker
-from arena.scheduler.cluster.member import SchedulerHealth, address_of, security_of
+from arena.scheduler.cluster.member import MemberHealth, address_of, security_of
 from arena.scheduler.cluster.messages import Answer, Record, WorkerCard
 from arena.scheduler.settling import MAX_CONSECUTIVE_VOIDS
 from tests.builders import host_report
@@ -70,6 +70,4 @@ def main() -> None:
         folder=folder,
     )
     seating = Liar(ProcessRuntime(), NAME, folder, slots)
-    asyncio.run(
-        run_worker(post, seating, SchedulerHealth("it has not joined yet"), partial(print, flush=True))
-    )
+    asyncio.run(run_worker(post, seating, MemberHealth("it has not joined yet"), partial(print, flush=True)))
