@@ -410,7 +410,7 @@ def check_integrity(connection: Connection, url: str, seconds: float = _INTEGRIT
         file.set_progress_handler(None, 0)
     if problems != ["ok"]:
         raise DatabaseRefused(
-            f"{url} is damaged ({problems[0]}): move it away, and restore a backup with `arena restore FILE`"
+            f"{url} is damaged ({problems[0]}): move it aside, and restore a backup with `arena restore FILE`"
         )
 
 

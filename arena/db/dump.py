@@ -223,7 +223,7 @@ def check_empty(url: str) -> None:
         # SQLite would apply an earlier database's log to the new one.
         for each in _files_of(file):
             if each.exists():
-                raise DatabaseRefused(f"{each} exists: move it away, or {_ANOTHER}")
+                raise DatabaseRefused(f"{each} already exists: move it elsewhere, or {_ANOTHER}")
         return
     with closing(Database(url)) as database, database.read() as connection:
         _check_no_tables(connection, database.url)

@@ -24,7 +24,7 @@ GAMES: Final = 3
 """Number of games to play, each in a separate match with one deal."""
 
 MAX_TIMEOUTS: Final = 2
-"""Number of late decisions allowed in all games together, because a host may stall."""
+"""Number of late decisions allowed across all games, because a host may stall."""
 
 _TABLES: Final = (2, 3, 5)
 _MAX_STDERR_LENGTH: Final = 4096
@@ -243,7 +243,7 @@ def _fault_position(fault: Fault, request: Request, stderr: str) -> Iterator[str
 
 
 def _never_moved(failure: _Failure, report: SeatReport) -> bool:
-    """Return True if the bot was lost before its Hello or, if it named no SDK, at its first decision.
+    """Return True if the bot was lost before its Hello, or at its first decision without having named an SDK.
 
     A crash before the Hello is also recorded at the first decision. Only the name of the SDK, which comes
     with the Hello, distinguishes such a crash from a later one.

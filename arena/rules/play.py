@@ -56,8 +56,8 @@ def seats_to_move(state: State) -> tuple[int, ...]:
 def apply(state: State, moves: Sequence[Move | None]) -> State:
     """Play one turn, and every automatic turn after it.
 
-    ``moves`` has one entry per seat, None for a seat that is not asked. Raises IllegalMove if a rule forbids
-    a choice, or ValueError if the game is over or ``moves`` doesn't match the seats that are asked.
+    ``moves`` has one entry per seat, None for a seat that has no move to make. Raises IllegalMove if a rule
+    forbids a choice, or ValueError if the game is over or ``moves`` doesn't match the seats that are asked.
     """
     state = _reveal(state, _plays(state, moves))
     return _reveal(state, state.hands) if _is_automatic(state) else state
@@ -86,11 +86,11 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
     for seat, move in enumerate(moves):
         if seat not in seats:
             if move is not None:
-                raise ValueError(f"seat {seat} is not asked: its last card is played automatically")
+                raise ValueError(f"seat {seat} has no move to make: its last card is played automatically")
             plays.append(state.hands[seat])
             continue
         if move is None:
-            raise ValueError(f"seat {seat} is asked, but no move was given for it")
+            raise ValueError(f"seat {seat} has to move, but no move was given for it")
         check_move(seat, state.hands[seat], state.tables[seat], move, control=seat == controller)
         plays.append(move.cards)
     if controller is not None:

@@ -43,14 +43,14 @@ class View(NamedTuple):
 
 
 def view(state: State, seat: int) -> View:
-    """Return what a seat that is asked may see. Raises ValueError if the seat is not asked now."""
+    """Return what a seat that has to move may see. Raises ValueError if the seat has no move to make now."""
     if seat not in seats_to_move(state):
-        raise ValueError(f"seat {seat} is not asked now")
+        raise ValueError(f"seat {seat} has no move to make now")
     return seat_view(state, seat)
 
 
 def seat_view(state: State, seat: int) -> View:
-    """Return what a seat sees, even if it is not asked. Bots get only :func:`view`."""
+    """Return what a seat sees, even if it has no move to make. Bots get only :func:`view`."""
     control = seat == state.controller
     sizes = tuple(map(len, state.hands))
     return View(

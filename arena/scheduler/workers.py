@@ -238,7 +238,7 @@ class LocalWorkers:
             self._trouble = str(error)
 
     def host_played(self) -> None:
-        """Reset the backoff after a played match."""
+        """Reset the backoff after a match has been played."""
         with self._lock:
             self._failures = 0
 

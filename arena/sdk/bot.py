@@ -44,11 +44,11 @@ def as_move(answer: Choice, view: View) -> Move:
 
 
 def note_of(answer: Choice) -> str:
-    """Return the note of an answer, or an empty string. Raises TypeError if the note is not text."""
+    """Return an answer's note, or an empty string. Raises TypeError if the note is not text."""
     if not isinstance(answer, Answer):
         return ""
     if not isinstance(answer.note, str):
-        raise TypeError(f"the note of an answer must be text, not {answer.note!r}")
+        raise TypeError(f"an answer's note must be text, not {answer.note!r}")
     return answer.note
 
 

@@ -55,9 +55,10 @@ class UploadSlot:
 
 
 class UploadSlots:
-    """Limits the number of concurrent uploads: in total, of images and per address. Allows one per account.
+    """Limits the number of concurrent uploads in total, per address and, separately, for images.
 
-    If the slots run out, a slow upload loses its slot to a new upload. Threads may share an instance.
+    An account can have only one upload at a time. If the slots run out, a slow upload loses its slot to a new
+    upload. Threads may share an instance.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -172,8 +173,8 @@ class Receiver:
     def begin(self, upload: Upload) -> Iterator["Incoming"]:
         """Start receiving a file, which is removed at the end of the context unless it has been stored.
 
-        The upload counts towards the quota from now on, unless the arena was unable to receive it.
-        Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName, or
+        The upload counts towards the quota from now on, unless the arena turns out to be unable to receive
+        it. Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName, or
         SameContent if the bot has this file already and the upload specifies its hash.
         """
         self.admit()
@@ -204,7 +205,7 @@ class Receiver:
 
     @contextmanager
     def _count_upload(self, new: NewSubmission) -> Iterator[None]:
-        """Count an upload from its start, unless the arena was unable to receive it."""
+        """Count an upload from its start, unless the arena turns out to be unable to receive it."""
         try:
             self._store.submissions.begin(new, self._quota)
             yield

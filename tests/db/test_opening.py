@@ -128,7 +128,7 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
     middle = len(data) // 2
     data[middle : middle + 3 * 4096] = b"\xa5" * (3 * 4096)
     file.write_bytes(data)
-    with pytest.raises(DatabaseRefused, match="move it away, and restore a backup with `arena restore FILE`"):
+    with pytest.raises(DatabaseRefused, match="move it aside, and restore a backup with `arena restore"):
         open_store(sqlite_url)
 
 

@@ -38,7 +38,7 @@ def test_only_a_seat_that_is_asked_has_a_view() -> None:
     """The opponent's automatic last card is not a decision, and a finished game has none."""
     for state, _ in random_game(Rules(players=2, dummy=True), bytes(16)):
         for seat in {0, 1} - set(seats_to_move(state)):
-            with pytest.raises(ValueError, match=f"seat {seat} is not asked now"):
+            with pytest.raises(ValueError, match=f"seat {seat} has no move to make now"):
                 view(state, seat)
 
 

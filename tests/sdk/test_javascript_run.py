@@ -30,7 +30,7 @@ def alone(javascript_container: str) -> Iterator["Future[CompletedProcess[str]]"
     [
         ("null.card", "TypeError: Cannot read properties of null (reading 'card')"),
         ('"maki_4"', "TypeError: round 1, turn 1: choose() returned 'maki_4'; it must return a card"),
-        ("{ cards: view.hand[0], note: 5 }", "the note of an answer must be text, not 5"),
+        ("{ cards: view.hand[0], note: 5 }", "an answer's note must be text, not 5"),
         ('Promise.reject("words alone")', "words alone"),
         ("view.hand.sort()", "TypeError: Cannot assign to read only property"),
         *(

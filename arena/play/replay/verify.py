@@ -73,7 +73,7 @@ def _verify(replay: PublicReplay) -> None:
             state = _play(path, turn, state)
         _compare_turn(path, turn, state.turns[number])
         checker.check(path, turn, seats)
-    _compare_end(replay, state, referee.moments)
+    _compare_end(replay, state, checker.moments)
 
 
 def _start(replay: PublicReplay) -> State:

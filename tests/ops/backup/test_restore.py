@@ -136,7 +136,7 @@ def test_files_of_another_sqlite_database_are_refused(kept: Path, spots: Spots, 
     there = spots.make("there", url=f"sqlite:///{tmp_path / 'kaiten'}")
     for left in ("kaiten", "kaiten-wal", "kaiten-journal"):
         (tmp_path / left).write_text("theirs")
-        with pytest.raises(DatabaseRefused, match=rf"/{left} exists: move it away"):
+        with pytest.raises(DatabaseRefused, match=rf"/{left} already exists: move it elsewhere"):
             there.restore(kept)
         assert (tmp_path / left).read_text() == "theirs"
         assert nothing_in(there)
@@ -190,7 +190,7 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
     there.restore(kept)
     assert not note.exists()
     note.write_bytes(notes[-1])
-    with pytest.raises((TargetNotEmpty, DatabaseRefused), match=r"is not empty|exists: move it away"):
+    with pytest.raises((TargetNotEmpty, DatabaseRefused), match=r"is not empty|already exists: move"):
         there.restore(other)
     with data_dir_lock(there.settings.data_dir), there.store() as after:
         assert everything(after) == arena

@@ -32,7 +32,7 @@ export function readAnswer(answer, view) {
     );
   }
   if (typeof note !== "string") {
-    throw new TypeError(`the note of an answer must be text, not ${inspect(note)}`);
+    throw new TypeError(`an answer's note must be text, not ${inspect(note)}`);
   }
   return { cards: named, dummy, note };
 }
