@@ -4,6 +4,7 @@ import faulthandler
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
@@ -79,15 +80,33 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
         sys.stderr.write(_NO_ADDRESS)
         sys.exit(2)
     cancel_timer()
-    # A container's first process has no default signal handlers. Outside the arena, the bot may be that
-    # process. Without these handlers, only SIGKILL would then end it.
-    signal.signal(signal.SIGTERM, _exit_on_signal)
-    signal.signal(signal.SIGINT, _exit_on_signal)
+    _handle_signals()
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from arena.sdk.match import play_match  # noqa: PLC0415 - games in process need no gRPC, which is slow to import
 
     sys.exit(play_match(bot, address, games_at_once))
+
+
+def _handle_signals() -> None:
+    """Exit on SIGTERM and SIGINT, even while the bot is computing.
+
+    A container's first process has no default signal handlers. Outside the arena, the bot may be that
+    process. Without these handlers, only SIGKILL would then end it.
+    """
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    signal.signal(signal.SIGINT, _exit_on_signal)
+    # The main thread runs the handlers. It may not notice a signal that arrived in one of gRPC's threads until
+    # a Python thread asks for the GIL. The thread below does: a signal's number is also written to the pipe.
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_read_forever, args=(reader,), name="signals", daemon=True).start()
+
+
+def _read_forever(descriptor: int) -> None:
+    while os.read(descriptor, 64):
+        pass
 
 
 def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:

@@ -1,10 +1,13 @@
 """Behaviour specific to the Python library, in a bot's process against a scripted referee."""
 
+import ctypes
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -181,14 +184,22 @@ def test_a_bot_that_never_calls_run_shows_where_it_is() -> None:
     assert re.fullmatch(r'  File "<string>", line [456] in <module>\n', said[1])
 
 
-def test_sigterm_ends_a_thinking_bot() -> None:
+def send_to_grpcs_thread(process: int, number: signal.Signals) -> None:
+    """Send a signal to one of gRPC's threads in a process, which the kernel may choose for any signal."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    thread = next(task for task in tasks if (task / "comm").read_text() == "event_engine\n")
+    assert ctypes.CDLL(None).tgkill(process, int(thread.name), number) == 0
+
+
+@pytest.mark.parametrize("send", [os.kill, send_to_grpcs_thread])
+def test_sigterm_ends_a_thinking_bot(send: Callable[[int, signal.Signals], None]) -> None:
     """SIGTERM ends the process at once, even in ``choose``, without a traceback."""
 
     async def script(talk: Talk) -> None:
         await talk.ask(RULES)
         assert talk.process.stdout is not None
         assert await talk.process.stdout.readline() == b"thinking\n"
-        talk.process.send_signal(signal.SIGTERM)
+        send(talk.process.pid, signal.SIGTERM)
         await talk.closed()
 
     source = FIRST_CARD.replace("return view.hand[0]", "print('thinking', flush=True)\n    while True: pass")
