@@ -135,7 +135,7 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
 def _database(settings: Settings) -> str:
     """Return the database's URL.
 
-    Raises CannotServe if its SQLite file is missing, because the site never creates one.
+    Raises CannotServe if the SQLite file doesn't exist, because the site never creates one.
     """
     file = settings.url.removeprefix("sqlite:///")
     if file != settings.url and not Path(file).is_file():
@@ -159,8 +159,8 @@ def _listen(host: str, port: int) -> socket.socket:
 def _end_on_signals(server: uvicorn.Server) -> None:
     """Make SIGINT and SIGTERM end the server with exit code 0, even during startup.
 
-    While uvicorn is serving, it handles these signals itself. When it stops, it raises the caught signal
-    again, and this handler receives it, so that the process isn't killed.
+    While uvicorn is serving, it handles these signals itself. When it stops, it raises the caught
+    signal again. This handler then receives the signal, so the process isn't killed.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:

@@ -23,7 +23,7 @@ _STEP: Final = 5
 
 
 def _comparable_value(figures: CardFigures, estimate: Estimate | None) -> float | None:
-    """Return a value if its sample is large enough to compare it with others, else None."""
+    """Return an estimate's value if the sample is large enough for comparisons, else None."""
     return None if figures.few or estimate is None else estimate.value
 
 
@@ -113,7 +113,7 @@ def share(value: float | None) -> str:
 
 
 def points(value: float) -> str:
-    """Format a difference of shares in percentage points."""
+    """Format a difference between shares in percentage points."""
     return signed(value * _PERCENT, 1)
 
 

@@ -65,7 +65,7 @@ class ChallengeList:
     """A page of challenges.
 
     Attributes:
-        challenges: Newest first.
+        challenges: The challenges, newest first.
         next: The URL of the next page, or null.
     """
 

@@ -37,7 +37,7 @@ DAYS_SHOWN: Final = 100
 
 COLUMNS: Final = (
     ("game", "string", "The game's id; its page is /games/ID."),
-    ("match", "string", "The match's id. All games of a match have the same bots."),
+    ("match", "string", "The match's id. All games in a match have the same bots."),
     ("number", "int64", "Position (starting at 1) in the order in which games were rated."),
     ("ended", "timestamp (UTC)", "End of the match."),
     ("players", "int32", "Number of players."),
@@ -55,7 +55,7 @@ COLUMNS: Final = (
     ("seats[].faults", "int32", "Number of faults."),
     ("seats[].taken_over", "bool", "Whether the stand-in played the seat to the end."),
     ("rounds", "struct[]", "The three rounds."),
-    ("rounds[].scores", "int32[]", "Points of each player, without puddings."),
+    ("rounds[].scores", "int32[]", "Each player's points, without puddings."),
     (
         f"rounds[].breakdown[].{', '.join(RoundScore._fields)}",
         "int32",

@@ -98,7 +98,7 @@ def _of_kind(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
 def _featured_game(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
     """Return the most surprising upset since a given time, or the closest game if there is no upset.
 
-    If there are no games since then, return an older remarkable game whose replay is still stored, or
+    If there have been no games since then, return an older remarkable game whose replay is still stored, or
     None.
     """
     found = activity.upset

@@ -81,12 +81,12 @@ def _rotate(items: list[str], after: str | None) -> list[str]:
 
 
 def game_path(match: WatchedMatch, game: str) -> str:
-    """Return the address of a finished match's game."""
+    """Return the address of a game in a finished match."""
     return _GAME_PATHS[match.kind].format(part_of=match.part_of) + game
 
 
 def replay_path(match: WatchedMatch, game: str) -> str:
-    """Return the address of the replay of a finished match's game."""
+    """Return the address of the replay of a game in a finished match."""
     home = game_path(match, game)
     return f"{home}/replay.json" if match.kind is MatchKind.RATED else f"{PREFIX}{home}/replay"
 
@@ -163,7 +163,7 @@ class _Live:
     def frames(
         self, request: Request, match: MatchId, number: GameNumber, view: ViewpointName = "all"
     ) -> Response:
-        """Return all frames of a game so far, as data."""
+        """Return all of a game's frames so far, as data."""
         found = self._read(request, match, number)
         if found.state is MatchState.DONE:
             return _redirect_to_replay(found, number, lambda home: f"{home}/frames.json?view={view}")
@@ -210,7 +210,7 @@ def _page_without_game(request: Request, match: WatchedMatch) -> Response:
 
 def _redirect_to_replay(match: WatchedMatch, number: int, address_in: Callable[[str], str]) -> Response:
     if not match.published:
-        raise HTTPException(404, "The games of a challenge are shown once all its matches are over.")
+        raise HTTPException(404, "A challenge's games are shown once all its matches are over.")
     if number > len(match.played):
         raise HTTPException(
             404,
@@ -242,7 +242,7 @@ class LiveMatch:
         watchable: Numbers (starting at 1) of the games with at least one finished round; empty unless the
             match is in progress.
         game: Number of the game shown here; null if none is shown.
-        playing: The 1-based number of this game's round in progress; null if all rounds are over.
+        playing: The 1-based number of this game's current round; null if all rounds are over.
         disclosed: The finished rounds of this game.
         replays: The addresses of the replays, once the match is done.
     """

@@ -140,7 +140,7 @@ class Bars:
 
 
 def bars_of(hours: Sequence[Hour]) -> Bars:
-    """Return the bars of these hours."""
+    """Return a bar chart of these hours."""
     most = max(hour.games for hour in hours)
     top = next(step * 10**power for power in range(20) for step in _ROUND_STEPS if step * 10**power >= most)
     return Bars(

@@ -104,11 +104,9 @@ class Registration:
         WrongName.
         """
         if self.mode is RegistrationMode.CLOSED:
-            raise RegistrationRefused("registration is closed: ask the operator of the arena for an account")
+            raise RegistrationRefused("registration is closed: ask the arena's operator for an account")
         if self.mode is RegistrationMode.INVITATION and not invitation:
-            raise RegistrationRefused(
-                "registration needs an invitation: ask the operator of the arena for one"
-            )
+            raise RegistrationRefused("registration needs an invitation: ask the arena's operator for one")
         check_account_name(name)
         check_new_password(password, name)
         new = NewAccount(

@@ -18,9 +18,9 @@ _MAX_WAITING: Final = 8
 
 
 def strong_hasher() -> PasswordHasher:
-    """Return an argon2id hasher with the second recommended option of RFC 9106: 64 MiB, three passes.
+    """Return an argon2id hasher with RFC 9106's second recommended option: 64 MiB, three passes.
 
-    It uses one lane instead of four, to leave the cores of a small machine to the bots. A hash takes about
+    It uses one lane instead of four, to leave a small machine's cores to the bots. A hash takes about
     0.15 s on a CPU core from 2020; two hashes in parallel take 128 MiB.
     """
     return PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=1, hash_len=32, salt_len=16)

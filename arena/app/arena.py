@@ -53,7 +53,7 @@ _LOCK_LOST: Final = (
 
 
 class LockHolder:
-    """Monitors the coordinator lock, and stops the coordinator if another one has taken it."""
+    """Monitors the coordinator lock, and stops the coordinator if another one has taken the lock."""
 
     def __init__(self, lock: CoordinatorLock) -> None:
         self._lock = lock
@@ -132,7 +132,7 @@ _HOUSE_BOT_SECONDS: Final = 2.0
 _log = structlog.get_logger()
 
 _PACKAGE: Final = Path(__file__).parents[1]
-"""The package whose code coordinators, referees and archive readers run."""
+"""The package that contains the code of coordinators, referees and archive readers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class Arena:
     store: Store
     runtime: Runtime
     ladder: Ladder
-    slots: SlotPool | None  # the slots of this host; None if a cluster's workers play instead
+    slots: SlotPool | None  # this host's slots; None if a cluster's workers play instead
     swept: int  # number of leftover sandboxes from an earlier run that were removed
     requeued: int  # number of unfinished matches from an earlier run that were requeued
     _settings: Settings
@@ -194,7 +194,7 @@ class Arena:
                 yield coordinator
 
     def _has_free_slot(self) -> bool:
-        """Return True if a slot is free, or in a cluster, whose coordinator plays no matches."""
+        """Return True if a slot is free, or if this is a cluster's coordinator, which plays no matches."""
         return self.slots is None or self.slots.busy < self.slots.usable
 
     def enter_house_bots(self, sources: Iterable[tuple[str, str]], say: Callable[[str], None]) -> None:

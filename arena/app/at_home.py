@@ -38,8 +38,8 @@ STALL_TIMEOUT_SECONDS: Final = MAX_REPEAT_DELAY_SECONDS + 40
 _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
 _PERSISTENT_TMP: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
-"""Files in this folder survive a reboot, as do the engine's containers and images, so that the next check can
-remove them."""
+"""Files in this folder survive a reboot, as do the engine's containers and images. The next check can
+therefore find and remove them all."""
 
 Say = Callable[[str], None]
 
@@ -62,7 +62,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Setting
             try:
                 _remove(own, folder)
             except (CannotStart, RuntimeFailure, OSError) as error:
-                say(f"some files of this check could not be removed; the next check will try again: {error}")
+                say(f"some of this check's files can't be removed; the next check will try again: {error}")
 
 
 def _settings_in(settings: Settings, folder: Path) -> Settings:
@@ -201,7 +201,7 @@ _AUTHOR: Final = "you"
 def check_bot(
     settings: Settings, target: Target, on_change: Callable[[dict[str, Any]], None], say: Say
 ) -> tuple[dict[str, Any], int]:
-    """Check a bot. Return its submission's document and its image's size in bytes, or 0 without an image.
+    """Check a bot. Return its submission's document and its image's size in bytes (0 if it has no image).
 
     ``on_change`` receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the
     check. Raises CannotSend, NoRoom or UploadRefused if the bot can't be submitted. Raises ArenaError,

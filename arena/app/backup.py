@@ -1,4 +1,4 @@
-"""Backs up an installation, and restores it."""
+"""Backs up and restores an installation."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -54,6 +54,6 @@ def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str]
             objects=lambda: image_objects(settings),
         )
         made = archive.manifest.made.isoformat(timespec="seconds")
-        entry = NewAuditEntry(at=utc_now(), who=who, what="restore", detail=f"the backup of {made}")
+        entry = NewAuditEntry(at=utc_now(), who=who, what="restore", detail=f"the backup from {made}")
         restoring.restore(archive, place, entry, say)
         return archive.manifest

@@ -44,7 +44,7 @@ def need_cluster() -> None:
 
 
 def keys_of(settings: Settings) -> "Keys | None":
-    """Return the keys of a member of a cluster, or None if the settings specify none.
+    """Return a cluster member's keys, or None if the settings specify none.
 
     Raises CannotStart if the settings specify only some of the files.
     """
@@ -55,8 +55,7 @@ def keys_of(settings: Settings) -> "Keys | None":
         return None
     if ca is None or cert is None or key is None:
         raise CannotStart(
-            "a member of a cluster needs all three of ARENA_CLUSTER_CA, ARENA_CLUSTER_CERT and "
-            "ARENA_CLUSTER_KEY"
+            "a cluster member needs all three of ARENA_CLUSTER_CA, ARENA_CLUSTER_CERT and ARENA_CLUSTER_KEY"
         )
     return Keys(ca=ca.absolute(), cert=cert.absolute(), key=key.absolute())
 
@@ -79,8 +78,8 @@ def need_shared_images(settings: Settings) -> None:
     """Check that the settings specify the image store that all hosts share. Raises CannotStart."""
     if settings.sandbox is not RuntimeName.PROCESS and settings.images_url is None:
         raise CannotStart(
-            "a cluster needs an image store that all its hosts share: set ARENA_IMAGES_URL to the same URL "
-            "for the coordinator and all workers, such as file:///srv/kaiten or s3://bucket/kaiten"
+            "a cluster needs an image store that all its hosts share: set ARENA_IMAGES_URL to the same URL, "
+            "such as file:///srv/kaiten or s3://bucket/kaiten, for the coordinator and all workers"
         )
 
 
@@ -107,7 +106,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
 def workers_of_cluster(
     settings: Settings, scheduler: Address, store: Store, gate: Gate
 ) -> Iterator["ClusterWorkers"]:
-    """Connect a coordinator to the workers of its cluster that :func:`refusal` doesn't reject.
+    """Connect a coordinator to its cluster's workers, except those that :func:`refusal` rejects.
 
     Raises CannotStart if the keys are missing or can't be read.
     """

@@ -63,7 +63,7 @@ def check_restored(folder: Path) -> None:
 
 
 def install_id(folder: Path) -> str:
-    """Return the installation's id. Create it and the data directory if they are missing.
+    """Return the installation's id. Create it and the data directory if they don't exist.
 
     Raises CannotStart if they can't be created or read.
     """
@@ -91,7 +91,7 @@ def _unusable(folder: Path, error: OSError) -> CannotStart:
 
 
 def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
-    """Create a folder if it is missing, and check that only this user can write to it.
+    """Create a folder if it doesn't exist, and check that only this user can write to it.
 
     Raises CannotStart with a message that suggests setting the variable ``setting`` to another folder.
     """

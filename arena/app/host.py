@@ -52,7 +52,7 @@ def _memory_mib() -> int:
 
 
 def slots_of_host() -> SlotPool:
-    """Return the slots of this host, all free.
+    """Return this host's slots, all free.
 
     Raises CannotStart if the host has too little memory for a full table.
     """

@@ -1,4 +1,4 @@
-"""Opens the intake of submitted bots and the store of their images."""
+"""Opens the intake for submitted bots and the store for their images."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -122,7 +122,7 @@ def images_of(settings: Settings, *, make: bool = True) -> ImageStore:
 
 
 def image_objects(settings: Settings, *, make: bool = True) -> Objects:
-    """Return the objects of the image store. If ``make`` is True, a missing local folder is created.
+    """Return the image store's objects. If ``make`` is True, create a local folder that doesn't exist.
 
     Raises CannotStart if the store can't be used.
     """

@@ -49,7 +49,7 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
 
 
 def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]) -> str:
-    say(f"building the image of {folder.name} from {PYTHON.base_image}")
+    say(f"building the image for {folder.name} from {PYTHON.base_image}")
     return build_bot_image(client, folder)
 
 
@@ -99,7 +99,7 @@ class RoundBar:
         self._progress.stop()
 
     def update(self, event: MatchEvent) -> None:
-        """Advance the bar, or count a quarantined match. The log has the reasons."""
+        """Advance the bar, or count a quarantined match. The log says why it was quarantined."""
         match event:
             case FinishedMatch():
                 self._played += 1
@@ -172,7 +172,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
             "ARENA_LOG_LEVEL": settings.log_level or "",
             "ARENA_LOG_FORMAT": settings.log_format,
         },
-        # Ctrl-C in the terminal must reach only the arena, which stops the site after its matches.
+        # Ctrl-C in the terminal must reach only the arena, which stops its matches before the site.
         start_new_session=True,
         preexec_fn=_end_with_parent,  # noqa: PLW1509 - only calls prctl
     )

@@ -1,4 +1,4 @@
-"""A worker of a cluster: plays matches on this host for a remote coordinator, without a database."""
+"""A cluster worker: plays matches on this host for a remote coordinator, without a database."""
 
 import asyncio
 import shutil

@@ -45,7 +45,7 @@ def analyse(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Analyse a recorded game: each seat's chance of winning turn by turn, and the cost of each decision.
+    """Analyse a recorded game: each seat's chance of winning, turn by turn, and the cost of each decision.
 
     With the default number of playouts, analysing a game takes 10 to 20 seconds.
 

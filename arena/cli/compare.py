@@ -130,7 +130,7 @@ class _Session:
         self._code: int | None = None
 
     def resume(self, results: Sequence[DealResult]) -> None:
-        """Add a file's results. If the file is empty, write its header."""
+        """Write the file's header if the file is empty, and add its earlier results to the comparison."""
         if self._file is not None:
             try:
                 self._file.begin(self._comparison)
@@ -193,7 +193,7 @@ class _Session:
             echo(f"{bot} beat {100 * mine:.1f}% of its opponents, {other} {100 * others:.1f}%")
             for name, faults in zip((bot, other), self._progress.faults, strict=True):
                 if faults:
-                    echo(f"{name} has {counted(faults, 'fault')}")
+                    echo(f"{name} committed {counted(faults, 'fault')}")
             echo(_line(evidence, self._comparison.hypotheses))
             say(f"{2 * evidence.observed} games, --seed {self._comparison.seed}")
         raise typer.Exit(code)

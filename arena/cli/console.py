@@ -65,7 +65,8 @@ def at_version(bot: str, version: int | None) -> str:
 def read_secret(what: str, *, confirm: bool = False) -> str:
     """Read a secret from a terminal, or from the first line of stdin if it isn't a terminal.
 
-    With ``confirm``, a terminal asks for the secret twice. Exits on Ctrl-C, or if the line is not UTF-8.
+    With ``confirm``, the secret must be entered twice on a terminal. Exits on Ctrl-C, or if the line is not
+    UTF-8.
     """
     if sys.stdin.isatty():
         try:

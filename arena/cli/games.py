@@ -158,7 +158,7 @@ def logs(
 
 
 def _latest_game_id(site: "SiteClient") -> str:
-    """Return the id of the latest rated game of the caller's bots."""
+    """Return the id of the latest rated game that the caller's bots played."""
     for game in games_of(site, own_bots(site)):
         return game.game
     raise ClientError("your bots have not played a rated game yet")
@@ -170,7 +170,7 @@ _OWN_COLUMNS: Final = ("number", "ended", "players", "yours", "place", "points",
 
 def games(
     *,
-    mine: Annotated[bool, typer.Option("--mine", help="Only games of your bots.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="Only games that your bots played.")] = False,
     lost: Annotated[
         bool, typer.Option("--lost", help="With --mine: only games that none of your bots won.")
     ] = False,

@@ -84,7 +84,10 @@ def leaderboard(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the leaderboard of the arena in ARENA_DATA_DIR, with the same numbers as on its site."""
+    """Print the leaderboard of the arena in ARENA_DATA_DIR or, with --site, of the site you are logged in to.
+
+    The numbers are the same as on the arena's site.
+    """
     if players == 1:
         fail("--players must be 2, 3, 4 or 5, or 0 for all")
     if site:

@@ -46,7 +46,7 @@ def operating() -> Iterator["OperatorActions"]:
 
 
 def operator_name() -> str:
-    """Return the operator's name for the audit log: ``terminal:`` and the name of the process's user."""
+    """Return the operator's name for the audit log: ``terminal:`` followed by the process's user name."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

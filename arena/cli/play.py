@@ -71,7 +71,7 @@ def play(  # noqa: PLR0913 - one argument per option
     games: Annotated[int, typer.Option("--games", "-n", min=1, help="Number of games.")] = 100,
     processes: Annotated[
         bool,
-        typer.Option("--processes", help="Also run Python bots as separate processes, as the ladder does."),
+        typer.Option("--processes", help="Run even Python bots as separate processes, as the ladder does."),
     ] = False,
     seed: Seed = None,
     out: Annotated[
@@ -271,7 +271,7 @@ def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path |
         with open_output(str(file)) as target:
             target.write(text + b"\n")
     except OSError as error:
-        say(f"can't save the position in {file}: {error}", logging.ERROR)
+        say(f"can't save the position to {file}: {error}", logging.ERROR)
         return None
     return file
 

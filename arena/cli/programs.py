@@ -164,8 +164,8 @@ def referee(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Listen for one program, referee games with it, and print the conversation.
 
-    Start the program yourself with the printed ARENA_REFEREE. There is no time limit. The exit code is 1 if
-    the program disconnected or committed a fault.
+    Start the program yourself, with ARENA_REFEREE set as printed. There is no time limit. The exit code is 1
+    if the program disconnected or committed a fault.
 
     Example: arena referee greedy expected --listen unix:/tmp/seat0
     """

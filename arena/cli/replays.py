@@ -58,8 +58,8 @@ def simulate(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Play games in this process, without a sandbox, between bots that you trust.
 
-    Use it to generate bulk data. Every bot keeps its seat, and the first fault stops the command. To try out
-    a bot, use ``arena play``.
+    This command generates bulk data. Every bot keeps its seat, and the first fault stops the command. To try
+    out a bot, use ``arena play``.
 
     Example: arena simulate --bots ./mybot,greedy,random --games 10000 -o games.jsonl
     """
@@ -170,7 +170,7 @@ def get(
     *,
     out: Annotated[str, typer.Option("--out", "-o", help="File for the replay; - for stdout.")] = "-",
 ) -> None:
-    """Download the replay of a game from the site you are logged in to.
+    """Download a game's replay from the site you are logged in to.
 
     Example: arena replay get 475 -o game.json
     """
@@ -212,7 +212,7 @@ def path_of(word: str) -> Path | None:
 
 
 def in_file(path: Path) -> Iterator[PublicReplay]:
-    """Yield the checked replays in a file; on an error, print it and exit."""
+    """Yield the replays in a file after checking each; on an error, print it and exit."""
     found = False
     try:
         with path.open("rb") as stream:

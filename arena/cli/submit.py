@@ -133,7 +133,7 @@ def _cause_rows(cause: Document) -> Iterator[tuple[str, str]]:
 
 
 def _game_number(at: int, game: Document) -> int:
-    """Return the game's number in the qualification, which older arenas don't send."""
+    """Return the game's number in the qualification. Older arenas don't send this number."""
     return int(game.get("number", at + 1))
 
 
@@ -258,12 +258,12 @@ def _exit_interrupted(body: Body | None) -> NoReturn:
     if body is not None and body.fully_sent:
         say("stopped after sending the last byte: use `arena status` to check whether the bot arrived")
     else:
-        say("stopped; the arena has stored nothing")
+        say("stopped; nothing was stored")
     raise typer.Exit(EXIT_INTERRUPTED)
 
 
 def _follow(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JSON
-    """Report a submission's stages, and return its final document with games."""
+    """Report a submission's stages, and return its final document, including its games."""
     began = time.monotonic()
     reporter = ProgressReporter(lambda: time.monotonic() - began)
     status_hint = f"see `arena status {visible(sent.bot)}`"
@@ -326,5 +326,5 @@ def cancel(
         site.delete(f"/submissions/{part(found[0].id)}")
         if as_json:
             print_json(site.get(f"/submissions/{part(found[0].id)}"))
-        say(f"cancelled submission {visible(found[0].id)} of {visible(found[0].bot)}")
+        say(f"cancelled submission {visible(found[0].id)} for {visible(found[0].bot)}")
         _print_active_version(site, found[0].bot)

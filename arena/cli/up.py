@@ -1,4 +1,4 @@
-"""Commands for the processes of an arena and of its cluster."""
+"""Commands that run an arena's processes or manage its cluster."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,7 +35,7 @@ def up() -> None:
 
 
 def coordinator() -> None:
-    """Run an arena without its site, which `python -m web` serves, until SIGTERM or Ctrl-C."""
+    """Run an arena, without its site, until SIGTERM or Ctrl-C. To serve the site, run `python -m web`."""
     from arena.app.arena import open_arena
     from arena.app.playing import playing, prepare, refill
 
@@ -96,7 +96,7 @@ def scheduler(
         str, typer.Argument(metavar="HOST:PORT", help="Address to listen on; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1:8786",
 ) -> None:
-    """Run a cluster's scheduler, which connects its coordinator and workers, until SIGTERM or Ctrl-C."""
+    """Run a cluster's scheduler until SIGTERM or Ctrl-C. It connects the coordinator and the workers."""
     from arena.app.cluster import schedule
     from arena.platform.settings import Address
 
@@ -117,7 +117,7 @@ def worker(
         int, typer.Option(min=0, max=65535, help="Port for the scheduler's connections; 0 for any free port.")
     ] = 0,
 ) -> None:
-    """Play matches on this host for the cluster whose scheduler is in ARENA_EXECUTOR.
+    """Play matches on this host for the cluster whose scheduler ARENA_EXECUTOR specifies.
 
     On SIGTERM the worker finishes its matches and exits. A second SIGTERM abandons them.
     """

@@ -36,7 +36,7 @@ def own_bots(site: "SiteClient") -> frozenset[str]:
 
 
 def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[GameLine]:
-    """Yield the rated games of these bots, each once, newest first."""
+    """Yield the rated games that these bots played, newest first, without duplicates."""
     lists = [listed(site, bot=bot) for bot in sorted(bots)]
     last = None
     for game in merge(*lists, key=lambda each: -each.number):
@@ -46,12 +46,12 @@ def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[GameLine]:
 
 
 def game_id(site: "SiteClient", word: str) -> str:
-    """Return the id of a game, given its id, its number or its page's URL."""
+    """Return a game's id. ``word`` is that id, the game's number or its page's URL."""
     return _locate(site, word)[1]
 
 
 def download_replay(site: "SiteClient", word: str) -> bytes:
-    """Return the public replay of a game, given its id, its number or its page's URL."""
+    """Return a game's public replay, given the game's id, its number or its page's URL."""
     home, game = _locate(site, word)
     if home:
         return site.download(f"/api/v1/{home}/games/{part(game)}/replay")
@@ -80,5 +80,5 @@ def _locate(site: "SiteClient", word: str) -> tuple[str, str]:
 
 
 def listed(site: "SiteClient", **query: str | int) -> Iterator[GameLine]:
-    """Yield the rated games that match the API's query, newest first."""
+    """Yield the rated games that match the given API query, newest first."""
     return (site.read(each, GameLine) for each in site.pages("/games", "games", **query))

@@ -100,8 +100,9 @@ class Payload:
 
     bot: str  # the bot's name
     kind: str  # `image`, or the name of a language
-    size: int | None  # size of its file in bytes; None for an image, which is packed while it is sent
-    sha256: str | None  # hexadecimal hash of its file; None for an image
+    # Size of the file in bytes; None for an image from the engine, which is packed as it is sent.
+    size: int | None
+    sha256: str | None  # hexadecimal hash of the file; None for an image from the engine
     # Yields bytes to send, and how much of `work` is done so far. Each call starts from the beginning.
     pieces: Callable[[], Iterator[tuple[bytes, int]]]
     work: int  # approximate total, in uncompressed bytes
@@ -111,8 +112,8 @@ class Payload:
 def payload_of(target: Target, name: str | None) -> Iterator[Payload]:
     """Open a target as a payload; if it is a folder, build its image first.
 
-    ``name`` is the bot's name; None uses the target's default. Raises CannotSend if the target can't be sent.
-    Some errors occur only during the upload.
+    ``name`` is the bot's name, or None for the target's default. Raises CannotSend if the target can't be
+    sent. Some errors occur only during the upload.
     """
     if target.path is not None and not target.path.is_dir():
         yield _file_payload(target, target.path, _check_bot_name(name or target.name))
@@ -195,7 +196,7 @@ def _read(target: Target, path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def _name_of(target: Target, tags: Sequence[str]) -> str:
-    """Return a bot's default name, from the image's name or, if the author gave an id, from its first tag."""
+    """Return a bot's default name, from the image's name or, given only an id, from the image's first tag."""
     if not _IMAGE_ID.fullmatch(target.text):
         return target.name
     return repository(tags[0]) if tags else ""

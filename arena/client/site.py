@@ -27,7 +27,7 @@ _PIECE: Final = 64 * 1024
 
 
 def connection_error(address: str, error: requests.RequestException) -> str:
-    """Return a message for an error of the requests library."""
+    """Return a message for an error raised by the requests library."""
     match error:
         case requests.exceptions.SSLError():
             return (
@@ -262,7 +262,7 @@ class SiteClient:
         raise self._problem(response)
 
     def _problem(self, response: requests.Response) -> SiteError:
-        """Return the site's problem, or an error if the server is not an arena."""
+        """Return the problem that the site reported, or an error if the server is not an arena."""
         problem: Any = None
         if _kind(response) == "application/problem+json":
             try:

@@ -58,7 +58,10 @@ class AccountRepository(Repository):
     def register(
         self, new: NewAccount, *, invitation: str | None = None, entry: NewAuditEntry | None = None
     ) -> KnownAccount:
-        """Add an account, and use up the invitation with this hash. Raises InvitationRefused or NameTaken."""
+        """Add an account. If ``invitation`` is given, use up the invitation with that hash.
+
+        Raises InvitationRefused or NameTaken.
+        """
         with self._transactions.write() as connection:
             account = _add(connection, new)
             if invitation is not None:
@@ -97,7 +100,7 @@ class AccountRepository(Repository):
     ) -> None:
         """Replace the password hash; end all sessions and revoke all tokens, except those to keep.
 
-        Raises CredentialsChanged if ``instead_of`` is not the old hash.
+        Raises CredentialsChanged if ``instead_of`` is not the old hash, or if the account was deleted.
         """
         with self._transactions.write() as connection:
             credentials.lock_account(connection, account, instead_of)
@@ -112,7 +115,7 @@ class AccountRepository(Repository):
         LastOperator.
         """
         with self._transactions.write() as connection:
-            # Locked, so that two operators can't demote each other at the same time.
+            # Lock the operators' rows, so that two operators can't demote each other at the same time.
             operators = connection.execute(
                 select(AccountRow.id)
                 .where(AccountRow.role == Role.OPERATOR)
@@ -120,7 +123,7 @@ class AccountRepository(Repository):
                 .with_for_update()
             ).scalars()
             if role is not Role.OPERATOR and list(operators) == [account]:
-                raise LastOperator("this is the last operator: give another account that role first")
+                raise LastOperator("this is the last operator: give another account the operator role first")
             changed = connection.execute(
                 update(AccountRow)
                 .where(AccountRow.id == account, AccountRow.deleted.is_(None), AccountRow.role != role)
@@ -211,7 +214,7 @@ def _add(connection: Connection, new: NewAccount) -> KnownAccount:
     try:
         added = insert(AccountRow).values(values).returning(*AccountRow.__table__.columns)
         return from_row(KnownAccount, connection.execute(added).one())
-    except IntegrityError as error:  # on PostgreSQL, another process may have been faster
+    except IntegrityError as error:  # on PostgreSQL, another process may have added it first
         raise names.taken_by_another(new.name) from error
 
 
@@ -275,7 +278,7 @@ def _rename_in_replays(connection: Connection, bots: list[int], author: str, pse
         .where(UnratedGameRow.match_id.in_(challenges))
         .values(replay=submissions.renamed(UnratedGameRow.replay, author, pseudonym))
     )
-    # Search all people's games: there are few, because they are removed after a month.
+    # Search the whole table, which is small because people's games are removed after a month.
     connection.execute(
         update(PersonGameRow)
         .where(PersonGameRow.state == PersonGameState.OVER)

@@ -92,7 +92,7 @@ _MAX_HOST_NAME_LENGTH: Final = 64
 
 
 class ActivityRepository(Repository):
-    """Counts and lists of current work, and the sandbox reports of hosts."""
+    """Counts and lists of current work, and hosts' sandbox reports."""
 
     def current(self, at: datetime) -> Activity:
         """Return running matches, counts of recent games, and remarkable games."""
@@ -156,7 +156,7 @@ class ActivityRepository(Repository):
             )
 
     def record_host(self, report: HostReport, accepted: Collection[str]) -> None:
-        """Replace a host's report. ``accepted`` are the missing controls that its operator accepted."""
+        """Replace a host's report. ``accepted`` contains the missing controls that the operator accepts."""
         host = report.host[:_MAX_HOST_NAME_LENGTH]
         with self._transactions.write() as connection:
             row = {

@@ -28,7 +28,7 @@ _LATEST_GAMES: Final = 500
 
 
 _MAX_COSTLY_DECISIONS: Final = 200
-"""Number of a version's latest costly decisions to consider."""
+"""Maximum number of a version's costly decisions to consider, latest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Analyses(Repository):
         """Return the replay of the game to analyse next, as JSON text; None if there is no such game.
 
         Prefers remarkable games from the last few days to other recent games. Skips games that this version
-        of the analyst has already analysed, and ids in ``without``.
+        of the analyst has already analysed, and games whose ids are in ``without``.
         """
         with self._transactions.read() as connection:
             remarkable = [each.game for each in fold.newest(connection)]
@@ -169,7 +169,7 @@ class KnownPuzzle:
     game: str  # id
     number: int  # of the game
     replay: str  # of the game, as JSON text (`sushigo-replay/1`)
-    decision: AnalysedDecision  # the decision; its options include the answer
+    decision: AnalysedDecision  # its options include the answer
 
 
 class Puzzles(Repository):

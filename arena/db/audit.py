@@ -19,7 +19,7 @@ class NewAuditEntry:
 
     at: datetime  # UTC
     who: str  # an account's name, or `terminal:` and a system user's name; empty if unknown
-    what: str  # such as `create-user`
+    what: str  # the action's name, such as `create-user`
     subject: str = ""  # `account:` or `bot:` and a name, `match:` and an id, or empty
     detail: str = ""  # additional facts, without account names
     address: str | None = None  # the client's address, empty if unknown; None for an operator's action

@@ -32,7 +32,7 @@ from arena.protocol.news import Topic, state_changed
 from arena.protocol.states import BotState, MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 
-_NO_IMAGE = "the image of its active version was removed while the bot was disqualified"
+_NO_IMAGE = "the image of the bot's active version was removed while the bot was disqualified"
 
 
 class BotStates(Repository):
@@ -57,7 +57,7 @@ class BotStates(Repository):
     def reactivate(self, name: str, at: datetime) -> bool:
         """Reactivate a benched or retired bot; return False if it is already active.
 
-        Raises VersionGone.
+        Raises VersionGone, or WrongState if the bot's account was deleted.
         """
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
@@ -128,8 +128,8 @@ class BotStates(Repository):
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Lift a disqualification, so that the bot's games count again.
 
-        This takes as long as :meth:`disqualify`. The bot becomes active, unless its image was removed (then
-        it is benched) or its author's account was deleted (then it is retired). Raises WrongState.
+        This takes as long as :meth:`disqualify`. The bot is retired if its author's account was
+        deleted, benched if its image was removed, and active otherwise. Raises WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:

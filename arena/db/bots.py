@@ -53,7 +53,7 @@ class KnownBot:
     newest: int  # the highest version number
     state: BotState
     reason: str | None  # the public reason for its state; None if there is none
-    since: datetime | None  # last change of state or version, UTC, or None
+    since: datetime | None  # when its state or active version last changed, UTC; None if never
     open_to_people: bool  # whether its author allows anyone to play against it
 
     def is_of(self, author: str, account: int | None) -> bool:
@@ -106,7 +106,7 @@ class NewVersion:
 
 
 ACCOUNT_DELETED: Final = "its author's account was deleted"
-"""The reason that is stored for a bot whose author has left."""
+"""The reason that is stored for a bot whose author's account was deleted."""
 
 
 class Bots(Repository):
@@ -126,7 +126,7 @@ class Bots(Repository):
             return find(connection, name) or _first_bot(connection, func.lower(BotRow.name) == name.lower())
 
     def of_account(self, account: int) -> tuple[KnownBot, ...]:
-        """Return the bots of an account, sorted by name."""
+        """Return an account's bots, sorted by name."""
         with self._transactions.read() as connection:
             rows = connection.execute(_bots().where(BotRow.account_id == account).order_by(BotRow.name))
             return tuple(map(_known, rows))
@@ -139,7 +139,7 @@ class Bots(Repository):
         state: BotState | None = None,
         author: str | None = None,
     ) -> tuple[KnownBot, ...]:
-        """Return at most ``limit`` bots with a name after ``after``, sorted by name.
+        """Return at most ``limit`` bots whose names come after ``after``, sorted by name.
 
         ``state`` and ``author`` (case-insensitive) narrow the list.
         """

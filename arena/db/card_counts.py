@@ -124,7 +124,7 @@ def _count_range(
 
 
 def tallies(connection: Connection, matches: Collection[str]) -> list[tuple[str, int, Tally]]:
-    """Return (match, game number, tally) for each game of these matches, which must still have replays."""
+    """Return (match, game number, tally) for each game in these matches, which must still have replays."""
     return [
         (game.match_id, game.number, _count(game, sat))
         for game, sat in _games(connection, GameRow.match_id.in_(matches))

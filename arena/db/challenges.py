@@ -1,6 +1,6 @@
 """Challenges: unrated matches that accounts request.
 
-All matches of a challenge have the same deals. From one match to the next, every bot moves on by one seat.
+All matches in a challenge have the same deals. From one match to the next, every bot moves up one seat.
 The matches run one by one and are published together at the end. Until then, the challenge's owner can watch
 finished rounds on the live page. This gives no advantage: versions are fixed, and a running bot sees only
 its own game.
@@ -51,7 +51,7 @@ class NewChallenge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChallengeGame:
-    """A game of a challenge."""
+    """A game in a challenge."""
 
     game: str  # its id
     ended: datetime  # UTC
@@ -160,7 +160,7 @@ def _check_time(connection: Connection, new: NewChallenge, limit: timedelta) -> 
         left -= match.ended - match.started
         if left < limit:
             raise QuotaReached(
-                f"the matches of your challenges have taken {played // _MINUTE} minutes in the last 24 "
+                f"your challenges' matches have taken {played // _MINUTE} minutes in the last 24 "
                 f"hours; the limit is {limit // _MINUTE}",
                 match.ended + _DAY - new.created,
             )
@@ -176,7 +176,7 @@ def _open_count(connection: Connection, account: int) -> int:
 
 
 def is_open(connection: Connection, number: int | None) -> bool:
-    """Return True if a match of a challenge is waiting or running; False if ``number`` is None."""
+    """Return True if any of a challenge's matches is waiting or running; False if ``number`` is None."""
     open_matches = select(MatchRow.id).where(text(OPEN_MATCH), MatchRow.challenge_number == number).limit(1)
     return number is not None and connection.execute(open_matches).scalar_one_or_none() is not None
 

@@ -22,7 +22,7 @@ _KEEPALIVES: Final = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "
 
 
 class CoordinatorLock(Protocol):
-    """The lock of one database. Not thread-safe."""
+    """A database's lock. Not thread-safe."""
 
     def take(self) -> bool:
         """Take the lock, or check that this process still holds it; return True if it does.
@@ -36,7 +36,7 @@ class CoordinatorLock(Protocol):
 
 
 def coordinator_lock_of(database: Database) -> CoordinatorLock:
-    """Return the lock of a database without taking it."""
+    """Return a database's lock without taking it."""
     file = database.file
     return _PostgresLock(database) if file is None else _FileLock(file.with_name(f"{file.name}.lock"))
 
@@ -85,7 +85,7 @@ class _PostgresLock:
 
 
 class _FileLock:
-    """A lock on an open file of this process."""
+    """A lock on a file that this process keeps open."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -65,7 +65,7 @@ class NewApiToken:
 
 
 MAX_INVALID: Final = 20
-"""Maximum number of invalid tokens kept for an account. Older ones are deleted."""
+"""Maximum number of invalid tokens to keep per account. Older ones are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class KnownToken(Token):
 
 
 class Credentials(Repository):
-    """Sessions and tokens of accounts."""
+    """Accounts' sessions and tokens."""
 
     def open_session(
         self,

@@ -59,7 +59,7 @@ def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
         )
     if _sqlite_code(error.orig) in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
         return DatabaseRefused(
-            f"{url}: {words}. Move the file away, and restore a backup with `arena restore FILE` or "
+            f"{url}: {words}. Move the file aside, and restore a backup with `arena restore FILE` or "
             "start with an empty database"
         )
     return None
@@ -103,7 +103,7 @@ _TIMEOUTS = {
 for a quarter of an hour."""
 
 _COMMON_OPTIONS: dict[str, Any] = {
-    # Together, these exceed the 40 threads of a web process, so no thread waits for a connection.
+    # The two sizes together exceed a web process's 40 threads, so no thread waits for a connection.
     "pool_size": 10,
     "max_overflow": 40,
     # Errors are logged, and parameters may be password hashes or bots' output.
@@ -205,7 +205,7 @@ class Database:
 
     @contextmanager
     def translated_errors(self) -> Iterator[None]:
-        """Turn driver errors caused by the database into a StoreError."""
+        """Turn driver errors caused by the database into StoreErrors."""
         try:
             yield
         except DBAPIError as error:
@@ -220,7 +220,7 @@ class Database:
 
 
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
-    """Create a record from the columns with the same names as its fields. ``others`` are its other fields."""
+    """Create an object from columns with the same names as its fields; ``others`` are the other fields."""
     return msgspec.convert(row._asdict() | others, prepared(kind))
 
 
@@ -335,9 +335,9 @@ def _sqlite(address: URL, file: Path) -> Engine:
 
 
 def _create_as_folder_owner(file: Path) -> None:
-    """If root creates a database in another user's folder, such as the site's, make that user its owner.
+    """If root creates a database in another user's folder, such as the site's, make that user the owner.
 
-    SQLite itself gives its auxiliary files the same owner.
+    SQLite itself gives the database's auxiliary files the same owner.
     """
     owner = file.parent.stat()
     if os.geteuid() != 0 or owner.st_uid == 0 or file.exists():

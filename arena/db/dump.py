@@ -63,7 +63,7 @@ def row_check(table: Table, columns: Sequence[str]) -> Callable[[Rows], None]:
     """Return a function that checks that rows, with values in the order of ``columns``, fit a table.
 
     The function raises ValueError if they don't. It checks a whole column at a time, which is several times
-    as fast as checking each value.
+    as fast as checking the values one by one.
     """
     checks = [
         (name, _may_be_missing(table.columns[name]), _check_of(table.columns[name])) for name in columns
@@ -138,7 +138,7 @@ class TableRows:
     columns: tuple[str, ...]
     _connection: Connection
     _table: Table
-    check: Callable[[Rows], None]  # raises ValueError if rows can't be loaded into both SQLite and PostgreSQL
+    check: Callable[[Rows], None]  # raises ValueError unless SQLite and PostgreSQL could both load the rows
 
     def batches(self) -> Generator[list[list[Any]], None, None]:
         """Yield all rows in batches, in the order of their keys. Close the generator if you stop early."""
@@ -196,7 +196,7 @@ class Snapshot:
 
 @contextmanager
 def snapshot(database: Database) -> Iterator[Snapshot]:
-    """Yield the store's current content. It stays the same within the context, without blocking writers.
+    """Yield the store's current content, which stays the same within the context. Writers aren't blocked.
 
     Raises DatabaseChanged, DatabaseRefused or DatabaseUnavailable.
     """
@@ -218,7 +218,10 @@ class TableToLoad:
 
 
 def check_empty(url: str) -> None:
-    """Check that the database is missing or empty. Raises DatabaseRefused or DatabaseUnavailable."""
+    """Check that an SQLite file doesn't exist, or that a PostgreSQL database has no tables.
+
+    Raises DatabaseRefused or DatabaseUnavailable.
+    """
     if (file := sqlite_file(url)) is not None:
         # SQLite would apply an earlier database's log to the new one.
         for each in _files_of(file):
@@ -233,8 +236,8 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
     """Fill an empty database and migrate it to this program's revision.
 
     ``tables`` must be exactly the tables of ``revision``. An SQLite file must not exist yet, and appears only
-    when it is complete. Raises DatabaseRefused, DatabaseUnavailable if the database can't be reached or its
-    disk is full, OSError if the disk fails, and ValueError if no arena at that revision could contain
+    when it is complete. Raises DatabaseRefused; DatabaseUnavailable if the database can't be reached or its
+    disk is full; OSError if the disk fails; and ValueError if no arena at that revision could contain
     these rows. Damage that no check covers may cause any other exception.
     """
     check_empty(url)
@@ -350,7 +353,7 @@ def _row_adder(
 ) -> Iterator[Callable[[Rows], object]]:
     """Yield a function that adds rows, like ``connection.execute(insert(table), …)`` but faster.
 
-    PostgreSQL may not reject a row until the end of the context.
+    PostgreSQL might reject a row only when the context ends.
     """
     dialect = connection.dialect
     quote = dialect.identifier_preparer.quote
@@ -380,7 +383,7 @@ def _row_adder(
 
 @contextmanager
 def _copying(connection: Connection, statement: str) -> Iterator[Callable[[Sequence[Any]], None]]:
-    """Yield a function that copies a row to PostgreSQL. Driver errors become SQLAlchemy's errors."""
+    """Yield a function that copies a row to PostgreSQL. Driver errors are raised as SQLAlchemy errors."""
     dialect = connection.dialect
     errors = dialect.loaded_dbapi.Error
     driver: Any = connection.connection.driver_connection

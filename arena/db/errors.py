@@ -28,7 +28,7 @@ class DatabaseRefused(StoreError):
 
 
 class DatabaseUnavailable(StoreError):
-    """The database can't be reached, or stays locked. A write took effect completely or not at all."""
+    """The database can't be reached, or stays locked. A failed write took effect completely or not at all."""
 
 
 class DatabaseUnwritable(DatabaseUnavailable):

@@ -86,7 +86,7 @@ _COUNTS = ("games", "ahead", "behind", "tied")
 
 
 class Meetings:
-    """Counts head-to-head results of bots during a fold. ``bots`` maps each version in the log to its bot."""
+    """Counts bots' head-to-head results during a fold. ``bots`` maps each version in the log to its bot."""
 
     def __init__(self, bots: Mapping[int, int]) -> None:
         self._bots = bots
@@ -130,7 +130,7 @@ def bots_of(connection: Connection, versions: Iterable[int] | None = None) -> di
 
 
 class RatingHistory:
-    """Collects the points of the rating curves during a fold, and thins them out."""
+    """Collects the rating curves' points during a fold, and thins them out."""
 
     def __init__(self) -> None:
         self._kept: dict[Key, dict[int, RowValues]] = {}
@@ -196,7 +196,7 @@ class LoggedEvent:
 
 
 class Highlights:
-    """Collects the highlights of each day during a fold."""
+    """Collects each day's highlights during a fold."""
 
     def __init__(self) -> None:
         self._days: defaultdict[int, tuple[Highlight, ...]] = defaultdict(tuple)

@@ -1,4 +1,4 @@
-"""Bots' output and notes in games, and their retention.
+"""Bots' output and notes from games, and the removal of old logs and replays.
 
 Callers must check that the reader is an owner or an operator.
 """
@@ -118,8 +118,8 @@ class GameLogs(Repository):
     def remove_logs(self, before: datetime, limit: int) -> int:
         """Remove bots' stderr and notes, but not their faults, from matches that ended before a time.
 
-        Matches of open submissions keep them for the verdict. Process at most ``limit`` matches, oldest
-        first, and return their number.
+        Open submissions' matches keep their stderr and notes for the verdict. Process at most ``limit``
+        matches, oldest first, and return their number.
         """
         with self._transactions.read() as connection:
             matches = _expired_matches(connection, LOGS, before, limit)
@@ -182,7 +182,7 @@ def _expired_matches(connection: Connection, kept: str, before: datetime, limit:
 
 
 def _clear_flag(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
-    """Clear the flag ``kept`` of the matches. Return the matches whose flag was still set."""
+    """Clear the matches' flag ``kept``. Return the matches whose flag was still set."""
     taken = (
         update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False}).returning(MatchRow.id)
     )

@@ -24,7 +24,7 @@ DAY_WINDOW: Final = 1_000
 
 
 class GameOrder(StrEnum):
-    """An order of games."""
+    """A sort order for games."""
 
     NEWEST = "newest"
     CLOSEST = "closest"
@@ -61,8 +61,8 @@ class GameFilter:
     points: int | None = None  # at least this many for some seat
     margin: int | None = None  # at most this many points between first and second place
     faults: bool | None = None  # whether any seat had a fault
-    since: date | None = None  # earliest day of a game's end, UTC
-    until: date | None = None  # latest day of a game's end, UTC
+    since: date | None = None  # only games that ended on this day (UTC) or later
+    until: date | None = None  # only games that ended on this day (UTC) or earlier
 
 
 _PLAYED: Final = ~GameSeatRow.taken_over
@@ -73,7 +73,7 @@ _MARGIN: Final = case(
     (func.count().filter(_FIRST) > 1, 0),
     else_=func.max(GameSeatRow.points).filter(_FIRST) - func.max(GameSeatRow.points).filter(_SECOND),
 )
-"""The points between first and second place; NULL if fewer than two seats were played to the end."""
+"""The points between first and second place; NULL if bots finished fewer than two seats."""
 _LEAD: Final = func.min(GameSeatRow.after_two).filter(GameSeatRow.place == 1) - func.max(
     GameSeatRow.after_two
 ).filter(_PLAYED)
@@ -86,13 +86,14 @@ _VALUES: Final = {
     GameOrder.COMEBACK: _LEAD,
     GameOrder.UPSET: func.min(HighlightRow.value),
 }
-"""Sort keys, smallest first: an aggregate of a game's seats or, for ``UPSET``, of its highlights."""
+"""Sort keys, smallest first: aggregates over a game's seats or, for ``UPSET``, over its highlights."""
 
 
 def numbers_to_search(connection: Connection, criteria: GameFilter, before: int | None) -> tuple[range, bool]:
     """Return the numbers of the games to search, and whether older games may match too.
 
-    They are the highest ``WINDOW`` numbers that are below ``before`` and within the days of the filter.
+    These are the ``WINDOW`` highest numbers below ``before``, counting only games that ended on the
+    filter's days.
     """
     end: int = connection.execute(select(LadderRow.games)).scalar_one() + 1
     if before is not None:
@@ -159,9 +160,9 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
 
 
 def closest_since(connection: Connection, moment: datetime) -> int | None:
-    """Return the number of the closest game that ended after a time, or None.
+    """Return the number of the game with the smallest margin that ended after a time, or None.
 
-    If several games are equally close, return the latest. Only the latest ``DAY_WINDOW`` games are searched.
+    If several games have that margin, return the latest. Only the latest ``DAY_WINDOW`` games are searched.
     Games with a disqualified bot don't count.
     """
     newest = select(LadderRow.games - DAY_WINDOW).scalar_subquery()

@@ -66,7 +66,7 @@ class GameSeat:
         place: Place, from 1. Seats that the stand-in took over come last.
         faults: Number of faults.
         taken_over: Whether the stand-in played the seat to the end.
-        overall: The change in the overall rating; None if the game doesn't count.
+        overall: The change in the overall rating; None if the game doesn't count towards ratings.
         by_count: The change in the rating for this number of players; None as above.
         image: Id of the image, or the name of the bot's folder.
         runtime: The sandbox's runtime, such as `docker/runc`.
@@ -95,7 +95,7 @@ class GameSeat:
 class GameSummary(GameLine):
     """An entry in a list of games, with data that only pages show."""
 
-    # Points between first and second place; None if fewer than two seats were played to the end.
+    # Points between first and second place; None if bots finished fewer than two seats.
     margin: int | None
     behind: int | None  # points by which the winner trailed after two rounds; None if unknown
 
@@ -120,7 +120,7 @@ class GamePage:
     players: int
     variants: tuple[str, ...]
     ended: datetime
-    counts: bool  # whether it counts for ratings; False if one of its bots is disqualified
+    counts: bool  # whether it counts towards ratings; False if one of its bots is disqualified
     seats: tuple[GameSeat, ...]  # in seat order
     replay: str  # the public replay (`sushigo-replay/1`) as JSON text; empty once it has been removed
 
@@ -147,7 +147,7 @@ class GameRepository(Repository):
     ) -> tuple[GameSummary, ...]:
         """Return at most ``limit`` games with numbers below ``before``, newest first.
 
-        ``bot`` limits them to a bot's games, and ``version`` to games of one of its versions.
+        ``bot`` limits the list to that bot's games, and ``version`` to those of one of its versions.
         """
         with self._transactions.read() as connection:
             query = _games().order_by(GameRow.number.desc()).limit(limit)
@@ -271,8 +271,8 @@ def seats_of(  # noqa: PLR0913 - one argument per filter
 ) -> list[Row[Any]]:
     """Return at most ``limit`` of a bot's ``game_seat`` rows, with version numbers, newest first.
 
-    They are from games with numbers below ``before``. ``version`` limits them to that version, and ``faulty``
-    to games in which the bot had a fault.
+    Only games with numbers below ``before`` count. ``version`` limits the rows to that version, and
+    ``faulty`` limits them to games in which the bot had a fault.
     """
     versions = (
         select(BotVersionRow.id)
@@ -343,7 +343,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
 
 
 def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return the margin of first over second place; None if fewer than two seats were played to the end."""
+    """Return the margin of first over second place; None if bots finished fewer than two seats."""
     first: list[int] = [seat.points for seat in seats if seat.place == 1 and not seat.taken_over]
     others: list[int] = [seat.points for seat in seats if seat.place > 1 and not seat.taken_over]
     if len(first) > 1:

@@ -14,7 +14,7 @@ from arena.protocol.news import News, Topic, overtaken
 from arena.protocol.states import BotState
 
 QUIET: Final = timedelta(days=1)
-"""Minimum time between two notices about a bot: bots of equal strength overtake each other all the time."""
+"""Minimum time between notices that a bot was overtaken: equally strong bots overtake each other often."""
 
 
 class HeldRanks(Repository):

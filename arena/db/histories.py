@@ -60,7 +60,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionCurve:
-    """The rating curve of a version."""
+    """A version's rating curve."""
 
     version: int  # its number
     created: datetime  # UTC
@@ -76,8 +76,8 @@ class RecordedGame:
     ended: datetime  # UTC
     rules: Rules
     record: GameRecord
-    seat: int  # seat of the bot
-    version: int  # version number of the bot
+    seat: int  # the bot's seat
+    version: int  # the bot's version number
     places: tuple[int, ...]  # per seat
     taken_over: tuple[bool, ...]  # per seat, whether the stand-in finished the game
 
@@ -117,14 +117,14 @@ _BATCH: Final = 200
 
 
 class Histories(Repository):
-    """Histories of bots, by name. An unknown bot has an empty history."""
+    """Bots' histories, by name. An unknown bot has an empty history."""
 
     def opponents(
         self, bot: str, offset: int = 0, limit: int = 20, players: int = OVERALL
     ) -> tuple[Opponent, ...]:
         """Return a page of a bot's opponents, with ratings from one list.
 
-        The most frequent opponents come first. Games with any number of players count for this order.
+        The most frequent opponents come first. This order counts games with any number of players.
         """
         with self._transactions.read() as connection:
             rows = connection.execute(

@@ -51,7 +51,7 @@ class Rebuilt:
 
     events: int  # length of the log
     differing: int  # derived rows that were wrong and have been replaced
-    ratings: int  # how many of these are current ratings
+    ratings: int  # how many of those rows are current ratings
 
 
 class LadderRepository(Repository):
@@ -251,7 +251,7 @@ _BATCH = 1000
 
 
 def precompute_ratings(connection: Connection, barred: frozenset[int], rate: Rate) -> None:
-    """Fold the log only to fill the cache of ``rate``. Write nothing."""
+    """Fold the log only to fill ``rate``'s cache. Write nothing."""
     events = connection.execute(select(LadderRow.events)).scalar_one()
     fold = Fold(meetings=Meetings(bots_of(connection)))
     deque(_fold(connection, fold, events, barred, rate), maxlen=0)
@@ -275,7 +275,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _fold(
     connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[RowValues]]]:
-    """Fold the log in batches. Yield a filter for each batch's stored changes, and the correct ones."""
+    """Fold the log in batches. For each, yield a filter for the stored changes, and the correct changes."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)

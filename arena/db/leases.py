@@ -204,9 +204,9 @@ class Leases:
             return len(released)
 
     def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
-        """Requeue or quarantine matches with an expired lease, and remove workers without a recent heartbeat.
+        """Requeue or quarantine matches with expired leases, and remove workers without a recent heartbeat.
 
-        Returns the matches' new states, keyed by id and the attempt that ended.
+        Returns the matches' new states, keyed by the match's id and the attempt that ended.
         """
         with self._write() as connection:
             now = self._clock(connection)

@@ -46,7 +46,7 @@ class WatchedMatch:
     account: int | None
     shown: tuple[tuple[int, int], ...]  # (index, rounds) of the games that can be watched now, in order
     game: WatchedGame | None  # the requested game (by default, the latest); None if it can't be watched
-    published: bool  # whether the match and all other matches of its challenge are over
+    published: bool  # whether the match and all other matches in its challenge are over
     played: tuple[str, ...]  # ids of the published games, in order
 
 
@@ -59,7 +59,7 @@ class LiveGames(Repository):
         Return False, and write nothing, if the attempt is no longer running.
         """
         with self._transactions.write() as connection:
-            # Locked, so that the match can't be recorded before this transaction ends.
+            # Lock the match, so that it can't be recorded before this transaction ends.
             mine = select(MatchRow.id).where(
                 MatchRow.id == match, MatchRow.attempt == attempt, MatchRow.state == MatchState.RUNNING
             )
@@ -85,7 +85,7 @@ class LiveGames(Repository):
             return True
 
     def find(self, match: str, game: int | None = None) -> WatchedMatch | None:
-        """Return a match, and one of its games if that can be watched; None if the match is unknown."""
+        """Return a match, and one of its games if that game can be watched; None if the match is unknown."""
         with self._transactions.read() as connection:
             row = connection.execute(
                 select(MatchRow.id.label("match"), MatchRow.deals.label("games"), MatchRow.challenge_number)

@@ -21,7 +21,8 @@ class NewMatch:
     """A match to play: one table with one or more deals.
 
     Raises ValueError if there are no deals, a deal is repeated, the table isn't filled with different
-    versions, a submission doesn't have exactly one seat, or a seating leaves a bot out.
+    versions, the number of seatings is wrong, or a seating leaves a bot out. A qualification match must have
+    one deal and one seat for the submission, and must not be ``soon``.
     """
 
     id: str  # at most 60 characters; its games are called `<id>-0`, `<id>-1`, …
@@ -31,7 +32,7 @@ class NewMatch:
     # were dealt before are replaced (see `deal`).
     seeds: tuple[str, ...]
     clock: Clock
-    limits: Limits  # sandbox limits of every bot
+    limits: Limits  # each bot's sandbox limits
     runtime: RuntimeName
     created: datetime  # UTC
     # One per deal: for each seat, an index into `bots`; empty if all bots keep their seats.
@@ -102,7 +103,7 @@ class FinishedGame:
     points: tuple[int, ...]
     after_two: tuple[int, ...]  # points after two rounds
     puddings: tuple[int, ...]
-    places: tuple[int, ...]  # from 1; seats with a take-over come last
+    places: tuple[int, ...]  # from 1; seats that the stand-in took over come last
     faults: tuple[int, ...]
     taken_over: tuple[bool, ...]  # whether the stand-in finished the game for that seat
     cards: Tally  # counts of the cards taken; not per seat
@@ -124,7 +125,7 @@ class FinishedGame:
                 "entry per seat"
             )
         if sorted(self.bots) != list(range(len(self.bots))):
-            raise ValueError(f"game {self.id}: each bot of the match must have one seat, not {self.bots}")
+            raise ValueError(f"game {self.id}: each bot in the match must have one seat, not {self.bots}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +134,7 @@ class FinishedMatch:
 
     match: str
     attempt: int  # the claim's attempt number
-    reports: tuple[SeatReport, ...]  # one per bot of the match
+    reports: tuple[SeatReport, ...]  # one per bot in the match
     games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than seeds after a crash
     ended: datetime  # UTC
     launch_seconds: float = 0.0  # time it took to start the bots; used for metrics and not stored

@@ -23,7 +23,7 @@ VERSION_TABLE: Final = "kaiten_schema"
 """The table with the revision. Its name distinguishes Kaiten's databases from others that use alembic."""
 
 FIRST_REVISION: Final = "0100"
-"""The first in ``migrations/versions``. Revisions are four-digit numbers in increasing order."""
+"""The first revision in ``migrations/versions``. Revisions are four-digit numbers in increasing order."""
 
 NEWEST_REVISION: Final = "0105"
 """The revision that this program needs: the last in ``migrations/versions``."""
@@ -58,7 +58,7 @@ def revision_of(connection: Connection, url: str) -> str | None:
     if revision is not None and revision < FIRST_REVISION:
         raise DatabaseRefused(
             f"the tables of {url} are at revision {revision}, {NO_UPGRADE}: set "
-            "ARENA_DATABASE_URL to an empty database, or move this one away. To keep its games, use the "
+            "ARENA_DATABASE_URL to an empty database, or move this one aside. To keep its games, use the "
             "version that made it"
         )
     return revision
@@ -157,7 +157,7 @@ def check(database: Database) -> None:
         check_revision(connection, database.url)
     if database.file is None:
         with database.write() as connection:
-            # This matches no rows, but a read-only server rejects it, as it would reject a result.
+            # This statement matches no rows, but a read-only server rejects it like any other write.
             connection.execute(text("DELETE FROM ladder WHERE false"))
     else:
         _try_lock(database.file)

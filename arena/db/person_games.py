@@ -23,7 +23,7 @@ from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules, View
 
 MAX_WAITING: Final = 40
-"""Maximum number of waiting games, counting all visitors."""
+"""Maximum number of waiting games, across all visitors."""
 
 _IS_WAITING: Final = PersonGameRow.state == PersonGameState.WAITING
 _IS_PLAYING: Final = PersonGameRow.state == PersonGameState.PLAYING
@@ -36,10 +36,10 @@ class NewPersonGame:
 
     id: str  # secret, because it is part of the game's URL
     visitor: str  # digest of the visitor's cookie
-    account: int | None  # id of the person's account; None without one
+    account: int | None  # id of the person's account, if any
     rules: Rules
     opponents: tuple[int, ...]  # ids of versions, in the order of the other seats
-    seat: int  # seat of the person, from 0
+    seat: int  # the person's seat, from 0
     created: datetime  # UTC
 
 
@@ -66,7 +66,7 @@ class PersonGame:
     state: PersonGameState
     rules: Rules
     opponents: tuple[TableBot, ...]  # in the order of the other seats
-    seat: int  # seat of the person, from 0
+    seat: int  # the person's seat, from 0
     created: datetime  # UTC
     ended: datetime | None  # UTC
     seen: datetime  # when the person was last present, UTC
@@ -164,7 +164,7 @@ class PersonGames(Repository):
         self._change(PersonGameRow.id == id_, _IS_OPEN, seen=at)
 
     def choose(self, id_: str, choice: ChosenMove, at: datetime) -> bool:
-        """Store a choice, which must be legal; return False if its decision isn't open."""
+        """Store a choice, which must be legal; return False if that decision isn't pending."""
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.asked, PersonGameRow.chosen)
@@ -252,7 +252,7 @@ class PersonGames(Repository):
             }
 
     def unanalysed(self, since: datetime, *, without: Collection[str]) -> PersonGame | None:
-        """Return the first unanalysed game that ended after ``since``, except those in ``without``."""
+        """Return the first unanalysed game that ended after ``since``, skipping the ids in ``without``."""
         with self._transactions.read() as connection:
             id_ = connection.execute(
                 select(PersonGameRow.id)

@@ -48,7 +48,7 @@ class QueuePlace:
 
     running: int  # its running rated matches
     waiting: int  # its waiting rated matches
-    ahead: int | None  # matches of any kind before the first of its matches; None if none is waiting
+    ahead: int | None  # waiting matches of any kind ahead of the bot's first one; None if it has none waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class MatchQueue(Repository):
         """Requeue a quarantined match, with its failure counts reset.
 
         Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if the match is not quarantined
-        or is a qualification match, or if the games of its challenge are published.
+        or is a qualification match, or if its challenge's games are published.
         """
         with self._transactions.write() as connection:
             _release(connection, match)
@@ -200,7 +200,7 @@ def only_house_bots() -> ColumnElement[bool]:
 
 
 def seat_count() -> ScalarSelect[int]:
-    """Select a match's number of seats."""
+    """Select the number of seats in a match."""
     sits = select(func.count()).select_from(MatchSeatRow).where(MatchSeatRow.match_id == MatchRow.id)
     return sits.correlate(MatchRow).scalar_subquery()
 
@@ -214,7 +214,7 @@ def playable(
     """Select the waiting matches that may start, in the order of the queue.
 
     Qualifications come first, then matches that a new bot is waiting for, then the rest. Each group is
-    ordered by number. Matches of a challenge run one after another.
+    ordered by number. A challenge's matches run one at a time.
     """
     mine = _open(MatchState.WAITING).where(
         MatchRow.runtime == runtime, _is_next_of_challenge(), _has_house_bot_sources()
@@ -225,7 +225,7 @@ def playable(
 
 
 def _is_next_of_challenge() -> ColumnElement[bool]:
-    """Return the condition that no match of the same challenge is running, or waiting ahead of this one."""
+    """Return the condition that no match in the same challenge is running, or waiting ahead of this one."""
     other = aliased(MatchRow)
     before = select(other.id).where(
         other.challenge_number == MatchRow.challenge_number,
@@ -249,7 +249,7 @@ def _has_house_bot_sources() -> ColumnElement[bool]:
 
 
 def _open(state: MatchState) -> Select[str]:
-    """Select the matches in an open state in queue order, through the index of open matches."""
+    """Select the matches in an open state, in queue order, using the index of open matches."""
     return (
         select(MatchRow.id)
         .where(text(OPEN_MATCH), MatchRow.state == state)

@@ -24,7 +24,7 @@ class Quota:
     # Uploads started within 24 hours, including aborted ones. Checks have a separate limit of the same size.
     submissions_a_day: int
     bots: int  # different names, including those of open submissions
-    open_submissions: int  # open submissions of all authors together
+    open_submissions: int  # open submissions across all authors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,10 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
 
 
 def describe_version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str | None:
-    """Describe the active one of these versions, or else the newest. Return None if there are none."""
+    """Of the bot's versions that match ``same``, describe the active one, or else the newest.
+
+    Returns None if no version matches.
+    """
     rows: Any = connection.execute(
         select(BotVersionRow.number, BotRow.playing, BotRow.state)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)

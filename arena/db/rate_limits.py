@@ -1,4 +1,4 @@
-"""Rate limits: counted attempts, shared by all processes of the site."""
+"""Rate limits: counts of attempts, shared by all of the site's processes."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ class RateLimitExceeded:
 
 
 class RateLimitRepository(Repository):
-    """Counters of attempts."""
+    """Attempt counters."""
 
     def count(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         """Count an attempt against the limits in order; return the first that it exceeds.

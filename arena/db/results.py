@@ -46,7 +46,7 @@ def _json_text(name: str) -> str:
 
 
 class Results:
-    """Records results of matches. Unlike a repository, it first checks the revision of the tables."""
+    """Records match results. Unlike a repository, it first checks the tables' revision."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -111,7 +111,7 @@ def _partial_index(rows: str, name: str, *columns: str) -> Index:
 
 
 class EventKind(StrEnum):
-    """Kinds of events in the ladder's log."""
+    """A kind of event in the ladder's log."""
 
     START = "start"
     GAME = "game"
@@ -172,7 +172,7 @@ class HostReportRow(Base):
 
 
 class DealRow(Base):
-    """A deal of a rated match. No deal is ever repeated."""
+    """A deal from a rated match. No deal is ever repeated."""
 
     __tablename__ = "deal"
     __table_args__ = WITHOUT_ROWID
@@ -187,7 +187,7 @@ class MatchRow(Base):
     and ``losses`` counts lost workers and coordinators. Matches with the lowest ``precedence`` are played
     first; a challenge's matches run one at a time. A running match was claimed by ``coordinator`` and is
     being played by ``worker``; its lease ends at ``leased_until`` on the clock ``lease_clock``. ``logs`` and
-    ``replays`` say whether these still exist (:mod:`arena.db.game_logs`).
+    ``replays`` say whether the match still has them (:mod:`arena.db.game_logs`).
     """
 
     __tablename__ = "match"
@@ -303,7 +303,7 @@ class CostlyDecisionRow(Base):
 
 
 class PuzzleRow(Base):
-    """The puzzle of a UTC day (`2026-11-23`): one seat's decision. ``merit`` is the puzzle's quality."""
+    """The puzzle for a UTC day (`2026-11-23`): one seat's decision. ``merit`` is the puzzle's quality."""
 
     __tablename__ = "puzzle"
 
@@ -380,7 +380,7 @@ class RatingChangeRow(Base):
 
 
 class RatingRow(Base):
-    """The current rating of a version in one list, with the sums for the leaderboard.
+    """A version's current rating in one list, with the sums for the leaderboard.
 
     ``mean`` and ``deviation`` are those of the rating. ``times`` and ``closings`` are fields of
     :class:`arena.ladder.rating_events.Entry`, as JSON.
@@ -438,7 +438,7 @@ class PersonGameRow(Base):
     """A person's unrated game against bots.
 
     ``visitor`` is the digest of the visitor's cookie. ``account_id`` is the person's account, if any.
-    ``rules``, ``asked`` (the view of the person's latest decision) and ``chosen`` (the choice made in it) are
+    ``rules``, ``asked`` (the view of the person's latest decision) and ``chosen`` (the person's choice) are
     JSON. ``opponents`` are ids of versions in the order of their seats. ``state`` is a
     :class:`PersonGameState`. ``replay`` is empty until the game is over; ``analysis`` may be added later.
     ``trouble`` says why the game failed.
@@ -477,11 +477,11 @@ ON_THE_BOARD: Final = (BotState.ACTIVE, BotState.BENCHED)
 class BotRow(Base):
     """A bot. ``playing`` is the number of its active version.
 
-    ``author`` is the author's display name. ``account_id`` is the owner; None for house bots and bots that an
-    operator added. ``revision`` is the ladder's revision at the last change that a leaderboard shows.
+    ``author`` is the author's display name. ``account_id`` is the owner's id; None for house bots and bots
+    that an operator added. ``revision`` is the ladder's revision at the last change that a leaderboard shows.
     ``state`` is a :class:`BotState`; ``since`` is when the state or the active version last changed, or None.
     Games before ``forgiven`` don't count towards benching. ``open_to_people`` says whether anyone may play
-    against it.
+    against the bot.
     """
 
     __tablename__ = "bot"
@@ -587,7 +587,7 @@ class ApiTokenRow(Base):
 class SubscriptionRow(Base):
     """An address for an account's notifications: a `webhook` or `mail` (``kind``).
 
-    ``secret`` signs a webhook's requests, or is in the links of an email. Without ``confirmed``, an email
+    ``secret`` signs a webhook's requests, or is part of the links in emails. Without ``confirmed``, an email
     address gets only the request to confirm it. ``failures`` is the number of failures in a row, and
     ``trouble`` is the reason for the last one. The receiver has been failing since ``failing_since``. The
     next attempt is made no earlier than ``due``. After ``off``, nothing is sent.
@@ -627,9 +627,9 @@ class NoticeRow(Base):
 
 
 class HeldRankRow(Base):
-    """The overall rank of a bot, recorded to notify the owner when the bot is overtaken.
+    """A bot's overall rank, recorded to notify the owner when the bot is overtaken.
 
-    The bot last lost a rank, ``lost``, at ``lost_at`` to the bot named ``lost_to``.
+    ``lost`` is the rank that the bot lost most recently: at ``lost_at``, to the bot named ``lost_to``.
     """
 
     __tablename__ = "held_rank"
@@ -654,7 +654,7 @@ class InvitationRow(Base):
 
 
 class AttemptRow(Base):
-    """The counter of a rate limit. ``key`` is a hash of the action, its subject and the client."""
+    """A rate limit's counter. ``key`` is a hash of the action, its subject and the client."""
 
     __tablename__ = "attempt"
 
@@ -666,8 +666,8 @@ class AttemptRow(Base):
 class AuditEntryRow(Base):
     """An action by an operator or a user.
 
-    ``who`` is an account's name, or ``terminal:`` and a system user's name. ``address`` is None for
-    operators' actions, whose entries are permanent. Other entries expire.
+    ``who`` is an account's name, or ``terminal:`` and a system user's name; empty if unknown. ``address`` is
+    None for operators' actions, whose entries are permanent. Other entries expire.
     """
 
     __tablename__ = "audit"
@@ -751,7 +751,7 @@ class UnratedGameRow(Base):
 
 
 class RatingPointRow(Base):
-    """A version's rating in a list after ``games`` games there; see :mod:`arena.ladder.rating_events`.
+    """A version's rating in a list after ``games`` games in that list; see :mod:`arena.ladder.rating_events`.
 
     ``ended`` is the end of the last of these games; None before the first.
     """
@@ -818,7 +818,7 @@ class CardCountRow(Base):
 
 
 class GameTallyRow(Base):
-    """Card counts of a game whose replay was removed; see :mod:`arena.db.card_counts`."""
+    """Card counts for a game whose replay was removed; see :mod:`arena.db.card_counts`."""
 
     __tablename__ = "game_tally"
 
@@ -829,7 +829,7 @@ class GameTallyRow(Base):
 class LiveGameRow(Base):
     """The disclosed rounds of a running game, as JSON.
 
-    Rows of attempts that are no longer running are ignored, and deleted with the next write.
+    Rows of attempts that are no longer running are ignored, and deleted at the next write.
     """
 
     __tablename__ = "live_game"

@@ -49,7 +49,7 @@ class BoardChanges:
 
 
 class VersionOwner(NamedTuple):
-    """The owner of a version."""
+    """The bot that a version belongs to, and the bot's author."""
 
     bot: str  # name
     author: str
@@ -57,14 +57,14 @@ class VersionOwner(NamedTuple):
 
 
 _MAX_TIMED_GAMES: Final = 12
-"""Number of a version's last games from which its decision time is estimated."""
+"""Maximum number of games from which a version's decision time is estimated: its latest ones."""
 
 
 class RatingRepository(Repository):
     """Ratings of the active versions, in the lists of :data:`arena.ladder.rating_events.LISTS`."""
 
     def standings(self, players: int = OVERALL) -> tuple[Standing, ...]:
-        """Return every bot's active version in a list, best first; versions with equal scores share a rank.
+        """Return the active versions in one rating list, best first; versions with equal scores share a rank.
 
         Versions without games in this list come last. Retired and disqualified bots are left out.
         """
@@ -137,7 +137,7 @@ class RatingRepository(Repository):
             return BoardChanges(revision=ladder_row.revision, games=ladder_row.games, lines=lines)
 
     def owners(self, versions: Iterable[int]) -> dict[int, VersionOwner]:
-        """Return the owners of these versions."""
+        """Return the bots and authors of these versions, keyed by version id."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(BotVersionRow.id, BotRow.name, BotRow.author, BotRow.house)
@@ -149,8 +149,8 @@ class RatingRepository(Repository):
     def decision_micros(self, versions: Sequence[int], clock: Clock) -> dict[int, int]:
         """Return versions' mean decision times in their last games, in microseconds.
 
-        Late decisions count as the time that ``clock`` allows. Versions without games, and those whose
-        replays have been removed, are left out.
+        A late decision is assumed to have taken the time that ``clock`` allows. Versions without games, and
+        those whose replays have been removed, are left out.
         """
         with self._transactions.read() as connection:
             found = {version: _mean_micros(connection, version, clock) for version in versions}

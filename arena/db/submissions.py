@@ -52,8 +52,8 @@ class QualificationGame:
     match: str
     state: MatchState
     rules: Rules
-    seat: int  # seat of the submission
-    reason: str | None  # why the arena last voided the match, or None
+    seat: int  # the submission's seat
+    reason: str | None  # why an attempt at the match last failed, or None
     report: SeatReport | None  # of the submission's sandbox, with its stderr
     game: str | None  # the game's id
     record: GameRecord | None
@@ -267,7 +267,7 @@ class SubmissionRepository(Repository):
             _reject(connection, SubmissionRow.id == id_, cause, at)
 
     def _update_at(self, left: Stage, id_: str, **values: object) -> None:
-        """Change a submission that is at this stage."""
+        """Change a submission if it is still at the stage ``left``."""
         with self._transactions.write() as connection:
             connection.execute(
                 update(SubmissionRow)
@@ -277,7 +277,7 @@ class SubmissionRepository(Repository):
 
 
 def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) -> None:
-    """Reject all open submissions of a bot."""
+    """Reject all of a bot's open submissions."""
     _reject(connection, SubmissionRow.bot == bot, cause, at)
 
 
@@ -301,7 +301,7 @@ def renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - 
 
 
 def _matches_of(submissions: ColumnElement[bool]) -> Select[str]:
-    """Select the ids of the matches of these submissions."""
+    """Select the ids of these submissions' matches."""
     return (
         select(MatchSeatRow.match_id)
         .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)

@@ -37,7 +37,7 @@ class NewSubscription:
     kind: SubscriptionKind
     address: str  # a URL or an email address
     topics: tuple[Topic, ...]
-    secret: str  # signs a webhook's requests, or is in the links of an email
+    secret: str  # signs a webhook's requests, or is part of the links in emails
     created: datetime  # UTC
 
 
@@ -88,7 +88,7 @@ class DueNotice:
 
 
 class Subscriptions(Repository):
-    """Subscriptions of accounts, and the notices waiting for delivery."""
+    """Accounts' subscriptions, and the notices waiting for delivery."""
 
     def add(
         self, new: NewSubscription, first: News | None, *, max_subscriptions: int, entry: NewAuditEntry
@@ -138,7 +138,7 @@ class Subscriptions(Repository):
     def set_topics(
         self, account: int, subscription: int, topics: Collection[Topic], entry: NewAuditEntry
     ) -> KnownSubscription | None:
-        """Change the topics of a subscription; return None if the account has no such subscription.
+        """Change a subscription's topics; return None if the account has no such subscription.
 
         Waiting notices about other topics are removed.
         """
@@ -159,9 +159,9 @@ class Subscriptions(Repository):
             return True
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """Remove a topic, or all topics if None, from the email subscription with this secret.
+        """Remove ``topic``, or all topics if it is None, from the email subscription with this secret.
 
-        Return False if no subscription has the secret. A subscription without topics is removed.
+        Return False if no subscription has the secret. A subscription with no topics left is removed.
         """
         with self._transactions.write() as connection:
             query = select(SubscriptionRow.id, SubscriptionRow.topics).where(_has_link_secret(secret))
@@ -176,7 +176,7 @@ class Subscriptions(Repository):
             return True
 
     def test(self, account: int, subscription: int, news: News) -> KnownSubscription | None:
-        """Queue a test, and switch the subscription on again.
+        """Queue a test notice, and switch the subscription on again.
 
         Return None if the account has no such subscription. An unconfirmed subscription is left unchanged.
         """
@@ -200,7 +200,7 @@ class Subscriptions(Repository):
         kinds: Collection[SubscriptionKind],
         without: Collection[int] = (),
     ) -> tuple[DueNotice, ...]:
-        """Return the oldest notice of each due subscription of these kinds.
+        """Return the oldest notice for each due subscription of these kinds.
 
         Returns at most ``limit`` notices; subscriptions whose last delivery failed come last. Subscriptions
         whose ids are in ``without`` are left out.
@@ -286,7 +286,7 @@ def notify_all(connection: Connection, topic: Topic, news: News) -> None:
 
 
 def _notify(connection: Connection, whose: ColumnElement[bool], topic: Topic, news: News) -> None:
-    # Locked, so that no subscription is removed before this transaction ends.
+    # Lock them, so that no subscription is removed before this transaction ends.
     rows = connection.execute(
         select(SubscriptionRow.id, SubscriptionRow.topics)
         .where(whose, SubscriptionRow.confirmed.is_not(None), SubscriptionRow.off.is_(None))
@@ -343,7 +343,7 @@ def _is_of(notice: DueNotice) -> ColumnElement[bool]:
 
 
 def _waits_for(notice: DueNotice) -> ColumnElement[bool]:
-    """Return the condition for notices to the same subscription."""
+    """Return the condition for all notices to the notice's subscription."""
     return NoticeRow.subscription_id.in_(select(SubscriptionRow.id).where(_is_of(notice)))
 
 

@@ -52,7 +52,7 @@ class Batch:
     """Games with the same rules, all in the same turn."""
 
     def __init__(self, rules: Rules, decks: Counts) -> None:
-        """Deal the first round. ``decks`` has the shape ``[games, cards]``, as from :func:`shuffled`."""
+        """Deal the first round. ``decks`` has the shape ``[games, cards]``; see :func:`shuffled`."""
         self.rules = rules
         self.games = games = len(decks)
         self.round = 0  # from 1
@@ -71,7 +71,7 @@ class Batch:
         self._drawn = np.zeros(games, dtype=np.int8)
         self._played = np.zeros((games, _WIDTH), dtype=np.int8)  # cards played in earlier rounds
         self._places = np.zeros((games, players), dtype=np.int16)
-        self.scores = np.zeros((games, participants), dtype=np.int16)  # in earlier rounds; at the end, in all
+        self.scores = np.zeros((games, participants), dtype=np.int16)  # in earlier rounds; final at the end
         self.puddings = np.zeros((games, participants), dtype=np.int16)  # from earlier rounds
         self._deck_counts = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
         self._mask: Mask | None = None
@@ -84,7 +84,7 @@ class Batch:
 
     @property
     def seats_to_move(self) -> tuple[int, ...]:
-        """The seats that choose now, the same in all games; none when the games are over."""
+        """The seats that choose now, which are the same in all games; none when the games are over."""
         if self.over:
             return ()
         if self.turn == self.rules.turns:  # only the seat in control of the dummy has a choice
@@ -116,7 +116,7 @@ class Batch:
     def legal_actions(self) -> Mask:
         """Return which actions are legal: ``[games, players, action_count(rules)]``.
 
-        A seat that isn't asked has one legal action: the last card of its hand.
+        A seat without a choice has one legal action: the last card of its hand.
         """
         return self._legal().copy()
 
@@ -188,7 +188,7 @@ class Batch:
     def step(self, actions: NDArray[np.integer]) -> None:
         """Play a turn in all games, and any automatic turn after it.
 
-        ``actions`` has the shape ``[games, players]``; the entries of seats that aren't asked are ignored.
+        ``actions`` has the shape ``[games, players]``; entries for seats that have no choice are ignored.
         Raises ValueError, and changes nothing, if the games are over, the shape is wrong, or an action is
         illegal.
         """

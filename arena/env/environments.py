@@ -91,7 +91,7 @@ class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
     def step(
         self, actions: dict[str, int]
     ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Play a turn. At the end, each info has the seat's ``place`` and ``total``.
+        """Play a turn. At the end of the game, each info has the seat's ``place`` and ``total``.
 
         The action of a seat whose last card is played automatically is ignored. Raises ValueError, and
         changes nothing, if an action is missing or illegal.
@@ -133,8 +133,8 @@ def env(rules: Rules) -> AECEnv:
 class AgainstBots(gymnasium.Env[Any, Any]):
     """One learner, in a random seat in each game, against bots.
 
-    ``opponents`` are names of house bots, paths of Python bots, ``choose`` functions, or bot classes. Without
-    ``rules``, the game is the basic one. Raises ValueError if there is no such bot, or if the number of
+    ``opponents`` are names of house bots, paths to Python bots, ``choose`` functions, or bot classes. Without
+    ``rules``, the basic game is played. Raises ValueError if there is no such bot, or if the number of
     opponents doesn't fit the rules.
     """
 
@@ -175,7 +175,7 @@ class AgainstBots(gymnasium.Env[Any, Any]):
         return observation(self._state, self._seat), {"seat": self._seat}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play a turn. At the end, the info has the learner's ``place`` and ``total``.
+        """Play a turn. At the end of the game, the info has the learner's ``place`` and ``total``.
 
         Raises ValueError, and changes nothing, if the action is illegal or no game is in progress, or
         IllegalMove if an opponent's move is illegal.

@@ -43,7 +43,7 @@ class GameToAsk(NamedTuple):
     rules: Rules
     seed: str  # 32 hexadecimal digits; determines the deck
     seat: int
-    # The joint moves, in order. Each has one entry per seat: None if it wasn't asked.
+    # The joint moves, in order. Each has one entry per seat: None if it had no move.
     moves: tuple[tuple[Move | None, ...], ...]
 
 
@@ -70,7 +70,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramRun:
-    """The result of asking a program."""
+    """The outcome of requesting a program's decisions."""
 
     hello: Hello
     lost: str | None  # why the connection to the bot was lost before the end; None if it wasn't
@@ -91,7 +91,7 @@ def ask_program(
 
 
 def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
-    """Return a bot's answer to the decision that follows a partly recorded game.
+    """Return a bot's answer to the decision that follows a game's recorded moves.
 
     Raises the same errors as :func:`ask_program`.
     """

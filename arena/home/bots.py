@@ -30,7 +30,7 @@ class UnusableBot(ValueError):
 class HomeBot:
     """A bot on this machine."""
 
-    name: str  # unique among the bots of a run
+    name: str  # unique within a run
     word: str  # how to specify it in a shell
     author: str  # `house` or `local`
     file: Path | None = None  # its source file, or None for a command
@@ -57,7 +57,7 @@ def find_bot(word: str) -> HomeBot:
 
 def _find_bot(word: str) -> HomeBot:
     if not word:
-        raise UnusableBot("the name of a bot is empty")
+        raise UnusableBot("a bot's name is empty")
     path = Path(word).expanduser()
     if path.is_file():
         return _bot_of_file(path, word)
@@ -84,7 +84,7 @@ def bot_of_command(line: str) -> HomeBot:
         raise UnusableBot(f"the command {line!r} can't be parsed ({error}): check its quotes") from error
     if not words:
         raise UnusableBot("the command is empty: give one, such as './a.out'")
-    # The folder of `arena` itself may not be in PATH.
+    # The folder that contains `arena` may not be in PATH.
     program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
     if program is None:
         raise UnusableBot(
@@ -157,7 +157,7 @@ def _bot_at(path: Path) -> HomeBot | None:
 
 
 def _language_in(folder: Path) -> Language | None:
-    """Return the language of a folder's source file, or None if it has none."""
+    """Return the language of a folder's source file, or None if there is no such file."""
     return next((language for language in LANGUAGES if (folder / language.file).is_file()), None)
 
 

@@ -130,10 +130,10 @@ class ComparisonProgress:
 def read_comparison(
     path: Path, requested: Comparison, *, any_seed: bool
 ) -> tuple[Comparison, tuple[DealResult, ...]]:
-    """Read a file's comparison and results. Without a file, return ``requested`` and no results.
+    """Read a file's comparison and results.
 
-    With ``any_seed``, the file's seed replaces that of ``requested``. Raises OSError, or WrongResults if the
-    file contains something else.
+    If the file is missing or empty, return ``requested`` and no results. With ``any_seed``, the file's seed
+    replaces that of ``requested``. Raises OSError, or WrongResults if the file contains something else.
     """
     known, results = read_results(path, requested, DealResult, "file of comparison results")
     _check_same(path, known, requested, any_seed=any_seed)
@@ -142,12 +142,12 @@ def read_comparison(
 
 def _check_same(path: Path, known: Comparison, requested: Comparison, *, any_seed: bool) -> None:
     fields = {
-        "bots": "other bots",
-        "digests": "another version of a bot",
+        "bots": "different bots",
+        "digests": "a different version of a bot",
         "tables": "different --players or variants",
-        "effect": "another --effect",
-        "error": "another --error",
-        "seed": "another --seed",
+        "effect": "a different --effect",
+        "error": "a different --error",
+        "seed": "a different --seed",
     }
     for name, what in fields.items():
         if getattr(known, name) != getattr(requested, name) and not (name == "seed" and any_seed):

@@ -52,7 +52,7 @@ def findings(replies: Sequence[Reply], end: ProgramRun) -> Iterator[ConformanceF
     ])  # fmt: skip
     stayed = end.lost is None
     yield ConformanceFinding(
-        rule="the program plays all games of a match", tried=1, wrong=0 if stayed else 1, first=end.lost
+        rule="the program plays all games in a match", tried=1, wrong=0 if stayed else 1, first=end.lost
     )
     if stayed:
         code = end.exit_code

@@ -28,7 +28,7 @@ _PAST_DUE: Final = 1e-6
 _CRASHED: Final = "its code failed"
 
 Steps = Sequence[Sequence[Decision | None]]
-"""The decisions of a game in order, as in a record."""
+"""A game's decisions, in order, as in a record."""
 
 
 class HomeGame(NamedTuple):
@@ -43,7 +43,7 @@ class HomeGame(NamedTuple):
 
 
 class HomeSeatResult(NamedTuple):
-    """A seat's result. Times are in milliseconds on the ladder's clock; None without an answer."""
+    """A seat's result. Times are in milliseconds on the ladder's clock; None if there was no answer."""
 
     place: int
     points: int
@@ -61,13 +61,13 @@ class Mistake:
     bot: int  # index of the bot
     fault: Fault
     what: str  # description
-    where: str = ""  # file, line and function of the author's code, or empty
+    where: str = ""  # file, line and function in the author's code, or empty
     trace: str = ""  # a traceback that starts in the author's code, a program's stderr, or empty
     puzzle: Puzzle | None = None  # the position; None if unknown
 
 
 class HomeResult(NamedTuple):
-    """A played game. ``replay`` is encoded, or None if it wasn't requested."""
+    """A finished game and its results. ``replay`` is encoded, or None if it wasn't requested."""
 
     game: HomeGame
     seats: tuple[HomeSeatResult, ...]
@@ -92,7 +92,7 @@ class GameInThisProcess:
         players: Sequence[LoadedBot],  # one per seat
         clock: Clock,  # the ladder's
         timer: DecisionTimer,  # running
-        # Called before each decision, with the deciding seat and the earlier decisions.
+        # Called before each decision, with the seat that has to move and the earlier decisions.
         asking: Callable[[int, Steps], None] = lambda _seat, _steps: None,
     ) -> None:
         self._game = game
@@ -238,7 +238,7 @@ def home_result(game: HomeGame, result: Result, steps: Steps, mistakes: Sequence
 
 
 def with_its_replay(end: HomeResult, state: State, steps: Steps, seats: Sequence[Seat]) -> HomeResult:
-    """Return a result with the encoded replay of its game."""
+    """Return a copy of a result with the game's encoded replay."""
     places = [seat.place for seat in end.seats]
     replay = build(
         game=end.game.name, seed=end.game.seed, state=state, seats=seats, places=places, steps=steps

@@ -215,9 +215,10 @@ class League:
 def read_league(
     path: Path, requested: LeagueRules, *, any_seed: bool
 ) -> tuple[LeagueRules, tuple[Line, ...]]:
-    """Read a league file: its rules and its other lines. Without a file, return ``requested`` and no lines.
+    """Read a league file: its rules and its other lines.
 
-    Raises OSError, or WrongResults if the file contains something else.
+    If the file is missing or empty, return ``requested`` and no lines. Raises OSError, or WrongResults if the
+    file contains something else.
     """
     known, log = read_results(path, requested, Line, "league file")
     if known.tables != requested.tables or not (any_seed or known.seed == requested.seed):

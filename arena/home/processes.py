@@ -153,7 +153,7 @@ def _matches(games: Iterable[HomeGame]) -> Iterator[tuple[HomeGame, ...]]:
 
 
 def _seating(bots: Sequence[int], seats: Sequence[int]) -> tuple[int, ...]:
-    """Return the index into ``bots`` of each seat's bot; copies of a bot are seated in order."""
+    """Return each seat's bot as an index into ``bots``; copies of a bot are seated in order."""
     places: dict[int, list[int]] = {}
     for place, bot in enumerate(bots):
         places.setdefault(bot, []).append(place)

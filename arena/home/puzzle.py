@@ -34,7 +34,7 @@ class Puzzle:
     rules: Variant
     seed: HexSeed  # determines the deck
     seat: int  # whose decision it is
-    # The joint decisions before this position. Each has one entry per seat: None if it wasn't asked.
+    # The joint decisions before this position. Each has one entry per seat: None if it had no move.
     moves: tuple[tuple[PlayedMove | None, ...], ...]
 
     def views(self) -> tuple[View, ...]:
@@ -55,7 +55,7 @@ class Puzzle:
         return tuple(view(state, self.seat) for state in played.states if self.seat in seats_to_move(state))
 
     def joint_moves(self) -> tuple[tuple[Move | None, ...], ...]:
-        """Return the moves as objects of :mod:`arena.rules`. Raises ValueError if one has an unknown card."""
+        """Return the moves as :class:`arena.rules.Move` objects. Raises ValueError if a card is unknown."""
         return tuple(
             tuple(
                 [
@@ -83,7 +83,7 @@ def encode_puzzle(puzzle: Puzzle) -> bytes:
 
 
 def parse_puzzle(text: bytes) -> Puzzle:
-    """Read a puzzle without playing it. Raises InvalidPuzzle."""
+    """Parse a puzzle without replaying its moves. Raises InvalidPuzzle."""
     try:
         puzzle = msgspec.json.decode(text, type=prepared(Puzzle))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -64,7 +64,7 @@ H = TypeVar("H", bound=Header)
 
 
 def read_results(path: Path, requested: H, line: object, kind: str) -> tuple[H, tuple[Any, ...]]:
-    """Read a file's header and its results. Without a file, return ``requested`` and no results.
+    """Read a file's header and its results. If it is missing or empty, return ``requested`` and no results.
 
     ``line`` is the type of the results. ``kind`` names the kind of file in errors. Raises OSError, or
     WrongResults if the file contains something else.

@@ -24,7 +24,7 @@ from arena.sdk.bot import Choice, as_move, new_chooser
 class Solution:
     """A bot's answer in a position."""
 
-    move: Move | None  # None without an answer
+    move: Move | None  # None if there was no answer
     millis: float  # on the ladder's clock
     trouble: str | None = None  # description of the error, if any
     where: str = ""  # the line of the author's code that failed, or empty
@@ -42,7 +42,7 @@ class Solution:
 
 
 def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
-    """Ask a bot for its decisions in some games, in order, and yield its answers.
+    """Ask a bot for its decisions in these games, in order, and yield its answers.
 
     Stops at the bot's first failure: an error, or no answer in time. Raises PlayingFailed.
     """
@@ -83,7 +83,7 @@ class RecordedSeat(NamedTuple):
     seat: int
 
     def decisions(self) -> tuple[RecordedDecision, ...]:
-        """Return the decisions of the seat. Raises InvalidReplay."""
+        """Return the seat's decisions. Raises InvalidReplay."""
         return tuple([each for each in decisions(self.replay) if each.view.seat == self.seat])
 
 
@@ -101,14 +101,14 @@ class Answered:
         return self.answer.move != self.decision.move
 
     def puzzle(self) -> Puzzle:
-        """Return the position of the decision."""
+        """Return the position in which the decision was made."""
         replay, before = self.recorded.replay, log_of(self.recorded.replay).moves[: self.decision.step]
         steps = [[None if move is None else decision_of(move) for move in moves] for moves in before]
         return puzzle_of(self.decision.view, replay.seed, steps)
 
 
 def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answered], object]) -> str:
-    """Ask a bot for every decision of some seats, game by game.
+    """Ask a bot for every decision that these seats made, game by game.
 
     The games continue as recorded, whatever the bot answers. Stops at the bot's first failure: an error, or
     no answer in time. An illegal move is not a failure. Returns the stderr of a program that failed, or an

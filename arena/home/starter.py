@@ -1,4 +1,4 @@
-"""Writes the files of a new bot."""
+"""Writes a new bot's files."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ class FolderTaken(ValueError):
 
 
 def write_starter(folder: Path, name: str, language: StarterLanguage) -> list[str]:
-    """Write the files of a new bot into a new folder, all or none, and return their names.
+    """Write a new bot's files to a new folder, all or none, and return their names.
 
     Raises WrongName, FolderTaken or OSError.
     """

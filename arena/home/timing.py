@@ -1,8 +1,8 @@
 """The ladder's clock for bots that are called in this process.
 
 Source: docs/arena-rules.md, "The clock". A decision's time is its wall-clock time minus its waits for a
-processor, but at least its processor time divided by a bot's share of a core on the ladder. So a bot that is
-in time here is in time on the ladder, if the arena's host is as fast.
+processor, but at least its processor time divided by a bot's share of a core on the ladder. Therefore, a
+bot that is in time here is also in time on the ladder if the arena's host is as fast as this machine.
 """
 
 import faulthandler

@@ -309,7 +309,7 @@ class _Bots:
         self._loaded: dict[tuple[int, int], LoadedBot] = {}
 
     def seated(self, seats: Sequence[int]) -> list[LoadedBot]:
-        """Return the bots of a game. Raises BotUnloadable."""
+        """Return a game's bots; load those that are new. Raises BotUnloadable."""
         copies = [(index, seats[:seat].count(index)) for seat, index in enumerate(seats)]
         for copy in copies:
             if copy not in self._loaded:

@@ -1,7 +1,7 @@
 """A bot image as the arena stores it: the start command, and the layers by digest.
 
 The image's id is the digest of its configuration, which lists the digest of each layer's uncompressed tar
-(OCI image specification 1.1, "Image Configuration": DiffIDs and ImageID). So the id covers all of the
+(OCI image specification 1.1, "Image Configuration": DiffIDs and ImageID). The id therefore covers all of the
 content.
 """
 
@@ -146,12 +146,12 @@ class ImageSettings(msgspec.Struct, frozen=True):
 
 
 def command_of(settings: ImageSettings, limits: IntakeLimits) -> Command:
-    """Return the command of an image, without the variables that the arena sets itself.
+    """Return an image's command, without the variables that the arena sets itself.
 
     Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.
     """
     if settings.volumes:
-        # A rewritten image would lose its volumes, and one that isn't rewritten would keep them. So refuse
+        # Rewriting an image would drop its volumes, and leaving it as it is would keep them, so refuse
         # volumes in either case.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "

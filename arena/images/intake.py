@@ -158,7 +158,7 @@ class Intake:
 
 
 def is_archive(beginning: bytes) -> bool:
-    """Return True if a file that begins like this is a tar or a gzip file."""
+    """Return True if a file that begins with these bytes is a tar or a gzip file."""
     return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
 
 

@@ -48,7 +48,7 @@ class ImageKeeper:
     def prune_policy(self) -> PrunePolicy:
         """Return the quota, and the images that must not be pruned.
 
-        Raises StoreError if the database fails, or IntakeError if the images can't be listed, or every image
+        Raises StoreError if the database fails, or IntakeError if the images can't be listed or every image
         in use is missing.
         """
         self._stored_ids()
@@ -68,20 +68,20 @@ class ImageKeeper:
         return pruned
 
     def record_missing_images(self) -> None:
-        """Record which versions can't play because their image is gone, and which can play again.
+        """Record which versions can't play because their images are gone, and which can play again.
 
-        Call this after adding images, too, because that may prune others. Raises StoreError if the
-        database fails, or IntakeError if the images can't be listed, or every image in use is missing.
+        Call this after adding images, too, because adding may prune others. Raises StoreError if the database
+        fails, or IntakeError if the images can't be listed or every image in use is missing.
         """
         self._store.bots.record_missing_images(self._stored_ids(), self._now())
 
     def _stored_ids(self) -> frozenset[str]:
         """Return the ids of all images.
 
-        Images in use are never pruned. If all images of submitted bots are missing, the folder is probably
+        Images in use are never pruned, so if all images of submitted bots are missing, the folder is probably
         not the image store but, for example, the empty mount point of a disk that is not mounted. Raises
-        StoreError if the database fails, or IntakeError if they are all missing or the images can't be
-        listed.
+        StoreError if the database fails, or IntakeError if all those images are missing or the images can't
+        be listed.
         """
         used = self._store.bots.sources_in_use(untrusted_only=True)
         ids = self._images.records.ids()

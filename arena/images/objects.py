@@ -125,5 +125,5 @@ class Objects:
             raise IntakeError(
                 f"could not {doing} {name} in {self._safe_url}: {error or type(error).__name__}. "
                 f"Check that {self._safe_url} exists, that the arena's user has access to it, and that its "
-                "disk has space"
+                "disk has free space"
             ) from error

@@ -1,8 +1,8 @@
 """Repacks an untrusted archive into an image in the arena's format.
 
-A separate process (:mod:`arena.images.archive`) reads the archive. It has only three files open besides its
-standard streams. This module verifies what that process reports: it hashes the layers again and builds the
-image's configuration itself.
+A separate process (:mod:`arena.images.archive`) reads the archive. That process has only three files open
+besides its standard streams. This module verifies what that process reports: it hashes the layers again and
+builds the image's configuration itself.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ _REMEDY: Final = "save the image again; if that doesn't help, report this error 
 
 
 def ask_reader(job: Job) -> Repacked:
-    """Read an archive in a separate process, which has ended when this returns or raises.
+    """Read an archive in a separate process, which has ended by the time this returns or raises.
 
     Raises Rejected if the reader refused the archive or failed on it, or IntakeError if the reader could not
     start or continue for a reason other than the archive.

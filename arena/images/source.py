@@ -17,7 +17,7 @@ _END_OF_TAR: Final = bytes(2 * _BLOCK)
 
 
 def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[bytes]:
-    """Yield the archive of an image in pieces, for the engine to load.
+    """Yield an image's archive in pieces, for the engine to load.
 
     ``manifest.json``, which declares the image, comes last. Damage to a layer is detected only at the layer's
     end, and the archive then ends without declaring an image.

@@ -4,8 +4,8 @@
     images/HEX, …      records; an image's record is written after all of its blobs
     incoming/…         objects being written
 
-A lock prevents adding and pruning at the same time. Reading needs no lock: a record exists only if all of its
-blobs do.
+A lock prevents images from being added and pruned at the same time. Reading needs no lock: a record exists
+only if all of its blobs do.
 """
 
 import fcntl
@@ -78,7 +78,7 @@ class Records:
         return tuple(found)
 
     def write(self, image: BotImage, now: datetime) -> None:
-        """Record an image's use, and write the image's record unless it exists."""
+        """Record an image's use, and write the image's record unless it already exists."""
         self._write_use(image.id, now)
         if self._find(image.id) is None:
             record = msgspec.json.encode(_Record(image=image, added=now))
@@ -153,7 +153,7 @@ _MIB: Final = 1024 * 1024
 _BLOBS: Final = "blobs/sha256"
 
 Content = Callable[[Layer], Iterable[bytes]]
-"""Yields the bytes of a layer. Called only for layers that are not stored yet."""
+"""Yields a layer's bytes. Called only for layers that are not stored yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +226,7 @@ class ImageStore:
         return _verify_pieces(self._objects.pieces(_blob(digest)), digest, size, damage)
 
     def prune(self, policy: PrunePolicy, now: datetime) -> Pruned:
-        """Remove blobs without an image, then the least recently used images until the rest fit."""
+        """Remove blobs that belong to no image, then the least recently used images until the rest fit."""
         with self._locked():
             return self._prune(policy, now)
 

@@ -50,7 +50,7 @@ class PredictedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetaFit:
-    """The fit of β for one number of players."""
+    """The result of fitting β for a given number of players."""
 
     players: int
     games: int  # number of games with at least one pair that didn't tie
@@ -117,7 +117,7 @@ _MIN_PAIRS: Final = 20
 
 SHARE: Final = 0.95
 _Z: Final = 1.959963984540054
-"""Number of standard deviations around the mean that contain ``SHARE`` of a normal distribution."""
+"""Half the width of the interval that contains ``SHARE`` of a normal distribution, in standard deviations."""
 
 _MIN_SPAN_GAMES: Final = 100
 """Minimum number of games in a part."""
@@ -136,7 +136,7 @@ class Group:
         pairs: Number of pairs of seats; any two seats in a game form a pair.
         predicted: Mean predicted probability.
         observed: Share of pairs in which the favourite finished ahead; ties count half.
-        error: Standard error of ``observed - predicted``, clustered by game, because the pairs of a game are
+        error: Standard error of ``observed - predicted``, clustered by game, because the pairs in a game are
             not independent. None if there are fewer than 20 pairs.
     """
 
@@ -150,13 +150,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
-    """The predictions for games with one number of players.
+    """The predictions for games with a given number of players.
 
     Attributes:
         players: Number of players.
         games: Number of games.
         groups: Non-empty groups, in ascending order.
-        predicted: Mean predicted probability that the favourite of a pair finishes ahead (sharpness).
+        predicted: Mean predicted probability that the favourite in a pair finishes ahead (sharpness).
         observed: Share of favourites that finished ahead.
         log_loss: Mean of -ln of the probability predicted for the actual result, over pairs that did not tie;
             None if there is no such pair. Predicting one half for all pairs gives ln 2 = 0.693.
@@ -225,7 +225,7 @@ def calibrate(games: Sequence[PredictedGame]) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two seats of a game.
+    """Two seats in a game.
 
     ``predicted`` is the probability that the favourite finishes ahead. ``result`` is 1 if it did, 0.5 for a
     tie, and 0 otherwise.

@@ -88,14 +88,14 @@ WIN: Final = 60
 """Number of units in a win, chosen so that each share of a win is a whole number for two to five winners."""
 
 ALL_TURNS: Final = 0
-"""Key for all turns of a round together."""
+"""Key for the totals over all turns in a round."""
 
 Key = tuple[int, Card, int]
-"""Number of players, kind of card, and turn of the round, numbered from 1, or ``ALL_TURNS``."""
+"""Number of players, kind of card, and turn in the round (numbered from 1) or ``ALL_TURNS``."""
 
 
 class Count(NamedTuple):
-    """The counts of one kind of card."""
+    """The counts for one kind of card."""
 
     seen: int = 0  # decisions with at least one such card in the hand
     taken: int = 0  # decisions that placed at least one such card
@@ -118,7 +118,7 @@ class Games(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The counts of some games; ``games`` is keyed by number of players."""
+    """The counts for a set of games; ``games`` is keyed by number of players."""
 
     games: Mapping[int, Games]
     counts: Mapping[Key, Count]

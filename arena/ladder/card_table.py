@@ -79,7 +79,7 @@ FEW: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFigures:
-    """The counts and figures of a card. The page /cards/definitions explains them.
+    """The counts and figures for a card. The page /cards/definitions explains them.
 
     Attributes:
         turn: Turn of the round, numbered from 1; None for all turns.
@@ -108,14 +108,14 @@ class CardFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardLine:
-    """The statistics of a kind of card.
+    """The statistics for a kind of card.
 
     Attributes:
         card: Name of the card, as in replays.
         total: Figures over all turns.
         mean_turn_seen: Mean turn of the decisions with the card in the hand; None if it was never seen.
         mean_turn_taken: Mean turn of the decisions that took the card; None if it was never taken.
-        turns: Figures of each turn in which bots decide, in order.
+        turns: Figures for each turn in which bots decide, in order.
     """
 
     card: str
@@ -127,13 +127,13 @@ class CardLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardTable:
-    """The statistics of all kinds of cards.
+    """The statistics for all kinds of cards.
 
     Attributes:
         players: Number of players, or None for all games.
         games: Number of games counted.
         seats: Seats in these games, except those that the stand-in took over.
-        decisions: Decisions of these seats, except the stand-in's.
+        decisions: Decisions made by these seats, except the stand-in's.
         win_rate: Share of decisions that were made in won games; None if there are no decisions.
         cards: Cards in the order of the deck. Soy sauce, used only in a variant, is included only if seen.
     """
@@ -147,7 +147,7 @@ class CardTable:
 
 
 def table_of(tally: Tally, players: int | None) -> CardTable:
-    """Return the statistics of games with this number of players, or of all games if it is None."""
+    """Return the statistics for games with this number of players; for all games if ``players`` is None."""
     counts: dict[tuple[Card, int], Count] = {}
     for (number, card, turn), more in tally.counts.items():
         if players in {None, number}:

@@ -27,9 +27,9 @@ _MISSING_MODULE: Final = re.compile(
 
 
 def where_it_failed(stderr: str) -> str | None:
-    """Return the last error in the bot's code, with its place if that is known, or None.
+    """Return the last error in the bot's code, with its position if known, or None.
 
-    If the place is unknown, the position of ``choose`` is given instead, if known.
+    If the position is unknown, that of ``choose`` is given instead, if known.
     """
     failure = next((found for language in LANGUAGES if (found := language.find_failure(stderr))), None)
     if failure is None:
@@ -69,7 +69,7 @@ def last_output_line(stderr: str, notice: str) -> str | None:
 
 
 def text_before(stderr: str, notice: str) -> str:
-    """Return the text before the line with ``kaiten: `` and the notice, or all text without such a line."""
+    """Return the text before the line with ``kaiten: `` and the notice, or all text if there is none."""
     before, found, _ = stderr.partition(f"{_NOTICE_PREFIX}{notice}")
     return before if found else stderr
 
@@ -94,7 +94,7 @@ def network_error(stderr: str) -> str | None:
 
 
 def start_error(stderr: str) -> str | None:
-    """Return the init process's last message that the bot can't be started; None if there is none."""
+    """Return the init process's last message saying that the bot can't be started, or None."""
     return _last_matching_line(_CANNOT_START, stderr)
 
 

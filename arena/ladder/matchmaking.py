@@ -37,7 +37,7 @@ _NEWCOMER_GAMES = 50
 """A version with fewer rated games than this plays again as soon as its current match is over."""
 
 _POOL_SHARE = 0.35
-"""An opponent is drawn from this fraction of the possible ones: those that have waited longest."""
+"""An opponent is drawn from this fraction of the possible opponents: those that have waited longest."""
 
 _MIN_POOL = 8
 """Minimum number of possible opponents to draw from."""
@@ -55,11 +55,11 @@ class Candidate:
     bot: str
     author: str
     house: bool  # whether it is a house bot; house bots may meet each other
-    mean: float  # of the overall rating, like `deviation`
+    mean: float  # `mean` and `deviation` are those of the overall rating
     deviation: float
     last_played: datetime | None  # UTC; None before the first rated game
     games: Mapping[int, int]  # rated games, by number of players
-    queued: Mapping[int, int]  # games of waiting and running matches, by number of players
+    queued: Mapping[int, int]  # games in waiting and running matches, by number of players
 
     @property
     def played(self) -> int:
@@ -92,7 +92,7 @@ def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> 
 
 
 def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
-    """Return the versions of the next match, in random order.
+    """Return the versions for the next match, in random order.
 
     Raises TooFewBots if too few bots may share a table.
     """
@@ -198,8 +198,8 @@ def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
 def _balancing_opponents(table: Sequence[Candidate], free: list[Candidate]) -> list[Candidate]:
     """Return the free bots that would balance the ratings around the table's first bot.
 
-    If more of the seated bots are rated above it than below, these are the bots not rated above it, and vice
-    versa. Returns all free bots if both sides are equal or no free bot would help.
+    If more of the seated bots are rated above it than below, returns the free bots that are not rated above
+    it, and vice versa. Returns all free bots if both sides are equal or no free bot would help.
     """
     mean = table[0].mean
     lean = sum((other.mean > mean) - (other.mean < mean) for other in table)
@@ -208,9 +208,9 @@ def _balancing_opponents(table: Sequence[Candidate], free: list[Candidate]) -> l
 
 
 def _weight(first: Candidate, candidate: Candidate, players: int) -> float:
-    """Return a candidate's weight in the draw of an opponent for ``first``.
+    """Return a candidate's weight when an opponent is drawn for ``first``.
 
-    The weight is higher if the candidate is near in skill, has played relatively few games with this number
+    The weight is higher if the candidate is close in skill, has played relatively few games with this number
     of players, or has few queued games.
     """
     distance = abs(candidate.mean - first.mean) / math.hypot(candidate.deviation, first.deviation)

@@ -5,7 +5,7 @@ chance can have the same effect, so a report is a reason to review games, not pr
 
 For each pair, results are compared with the prediction from the latest ratings of both versions. The variance
 of the sum of the differences has two parts: the luck of each game, and the error of the ratings, which is the
-same in all games of a pair. Of n pairs, one may look odd purely by chance, so a pair's probability is
+same in all of a pair's games. Of n pairs, one may look odd purely by chance, so a pair's probability is
 multiplied by n (Bonferroni).
 """
 
@@ -41,7 +41,7 @@ class OddPair(Generic[Name]):
 
     ahead: Name  # the one that finished ahead more often than expected
     behind: Name
-    games: int  # number of games with both
+    games: int  # number of games in which both played
     observed: float  # share of games in which `ahead` finished ahead; ties count half
     expected: float  # the share that the ratings predict
     errors: float  # difference between the two shares, in standard errors

@@ -267,7 +267,7 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of the active version's latest rated games that count.
+"""Number of the active version's latest rated games that count towards benching.
 
 Games before the bot was last reactivated after benching never count."""
 

@@ -156,7 +156,7 @@ class Closing(NamedTuple):
 
 
 Closings = tuple[Closing, ...]
-"""Closings of the days with games, ascending: those of the last ``DAYS`` days, and the one before them."""
+"""Closings for days with games, in ascending order: the last ``DAYS`` days and the latest day before them."""
 
 
 def close(closings: Closings, day: int, rating: Rating) -> Closings:
@@ -183,7 +183,7 @@ def rating_on(closings: Closings, day: int) -> Rating | None:
 
 
 Times = tuple[tuple[int, int], ...]
-"""Times in microseconds, ascending, each with its number of games."""
+"""Times in microseconds, in ascending order, each with its number of games."""
 
 _MICROS = 1000
 _SIGNIFICANT_DIGITS = 2
@@ -199,7 +199,7 @@ def game_time(millis: Iterable[float | None]) -> int | None:
 
 
 def add(times: Times, micros: int) -> Times:
-    """Return the times with one more, which is rounded half up to two significant digits."""
+    """Return the times with another one added, rounded half up to two significant digits."""
     unit: int = 10 ** max(0, len(str(micros)) - _SIGNIFICANT_DIGITS)
     rounded = (micros + unit // 2) // unit * unit
     at = bisect_left(times, (rounded, 0))

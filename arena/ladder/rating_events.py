@@ -14,7 +14,7 @@ from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Closings, Rating, Times, add, close, initial, next_version, update
 
 OVERALL = 0
-"""The list of all games. The other lists are identified by their number of players."""
+"""The list for all games. The other lists are identified by their number of players."""
 
 LISTS = (OVERALL, 2, 3, 4, 5)
 
@@ -53,8 +53,8 @@ class Entry:
     """A version's entry in a list."""
 
     rating: Rating  # as published
-    skill: Rating  # the skill from all games; rank intervals are computed from it
-    sound: Rating  # the skill from games in which the version had no fault
+    skill: Rating  # the skill estimated from all games; rank intervals are computed from it
+    sound: Rating  # the skill estimated from games in which the version had no fault
     games: int = 0  # rated games
     wins: int = 0  # games in which the version was first or tied for first
     place_sum: int = 0
@@ -154,7 +154,7 @@ T = TypeVar("T")
 
 
 def stride(games: int) -> int:
-    """Return n such that, after this number of games, a curve keeps the point of every n-th game."""
+    """Return n such that, after this number of games, a curve keeps the point for every n-th game."""
     return 1 << max(0, (games // MAX_POINTS).bit_length())
 
 

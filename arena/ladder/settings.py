@@ -28,7 +28,7 @@ class LadderSettings:
     """The ladder's settings. Raises ValueError if ``players`` is invalid or a number is out of range."""
 
     paused: bool  # if True, no matches are drawn; queued ones are still played, and bots can still qualify
-    players: tuple[int, ...]  # numbers of players per table, ascending
+    players: tuple[int, ...]  # numbers of players per table, in ascending order
     deals: int  # deals per match, 1 to 24; always 1 if one of the match's bots has no rated games yet
     clock: Clock = field(default_factory=Clock)  # for every match that the arena draws, rated or not
     limits: Limits = field(default_factory=Limits)  # for the same matches; lower on a host with few cores
@@ -46,7 +46,7 @@ class LadderSettings:
                 raise ValueError(f"{name} must be {low} to {high}, not {value}")
 
     def changed(self, named: Mapping[str, Any]) -> Self:
-        """Return the settings with the named fields changed, including fields of clock and limits."""
+        """Return the settings with the named fields changed, including fields of the clock and limits."""
         clock, limits = asdict(self.clock), asdict(self.limits)
         return with_changes(
             self,

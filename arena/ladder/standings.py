@@ -44,7 +44,7 @@ class BoardLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(BoardLine):
-    """A line of a leaderboard with its rank."""
+    """A leaderboard line with its rank."""
 
     rank: int  # from 1; lines with equal scores share a rank
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 BOT_FOLDER: Final = "/bot"
-"""Folder of a bot's file in its image, and its working directory."""
+"""The folder that contains a bot's file in the bot's image; also the bot's working directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starter:
-    """The files of a new bot, in which NAME stands for the bot's name."""
+    """The files for a new bot, in which NAME stands for the bot's name."""
 
     folder: Path
     words: Mapping[str, str] = field(default_factory=dict)  # other words to replace, with their replacements
@@ -47,7 +47,7 @@ class BaseRecipe:
     """The inputs of a base image, which contains everything except a bot's own files.
 
     The build context contains ``library``, the Dockerfile, and the pinned packages: those from
-    requirements.lock in ``packages/wheels``, those from package-lock.json in ``packages/node_modules``.
+    requirements.lock in ``packages/wheels``, and those from package-lock.json in ``packages/node_modules``.
     """
 
     folder: Path  # contains the Dockerfile and the pins

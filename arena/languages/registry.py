@@ -17,7 +17,7 @@ SOURCE_SUFFIXES: Final = ", ".join(suffix for language in LANGUAGES for suffix i
 
 
 def language_of(file_name: str) -> Language | None:
-    """Return the language of a source file by its suffix, or None if no language has it."""
+    """Return the language that a source file's suffix indicates, or None if no language has that suffix."""
     suffix = PurePath(file_name).suffix.lower()
     return next((language for language in LANGUAGES if suffix in language.suffixes), None)
 

@@ -1,7 +1,7 @@
 """Email and webhook addresses. A webhook's address must not lead into the arena's own network.
 
-A webhook's address is checked twice: its text when it is added, and the network addresses of its host before
-each delivery. The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).
+A webhook's address is checked twice: its text when the webhook is added, and its host's network addresses
+before each delivery. The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).
 """
 
 import re
@@ -36,7 +36,7 @@ class WebhookTarget:
     port: int
     path: str  # with the query
     tls: bool
-    named: bool  # whether the operator allows the host in any network
+    named: bool  # whether the operator exempts the host from the rules about networks, ports and TLS
 
 
 def check_mail(address: str) -> None:
@@ -48,8 +48,8 @@ def check_mail(address: str) -> None:
 def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
     """Return the parts of a webhook's address.
 
-    ``named`` contains the hosts, as ``HOST:PORT``, that the operator allows in any network. Raises
-    SubscriptionRefused.
+    ``named`` contains the hosts, as ``HOST:PORT``, that the operator exempts from the rules about
+    networks, ports and TLS. Raises SubscriptionRefused.
     """
     if len(url) > _MAX_LENGTH or not _PRINTABLE_ASCII.fullmatch(url):
         raise SubscriptionRefused(
@@ -63,7 +63,7 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
     if not host or port is None:
         raise SubscriptionRefused("the address must begin with https:// and have a host")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise SubscriptionRefused("the address must not contain a user, password or fragment")
+        raise SubscriptionRefused("the address must not contain a user name, password or fragment")
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     target = WebhookTarget(
         host=host,

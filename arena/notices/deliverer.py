@@ -76,7 +76,7 @@ class Deliverer:
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRMATION_TIME)
 
     def close(self) -> None:
-        """End the threads. Call this when no round of deliveries is in progress."""
+        """End the threads. Call this only when no round of deliveries is in progress."""
         self._pool.shutdown()
 
     def _remove_finished(self) -> None:

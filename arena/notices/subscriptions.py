@@ -1,4 +1,4 @@
-"""Lets the owners of accounts manage their subscriptions."""
+"""Lets account owners manage their subscriptions."""
 
 from collections.abc import Collection
 from typing import Final
@@ -23,9 +23,9 @@ class NotConfirmed(Exception):
 
 
 class OwnSubscriptions:
-    """Manages the subscriptions of accounts.
+    """Manages accounts' subscriptions.
 
-    ``named`` contains hosts, as ``HOST:PORT``, that webhooks may reach in any network. If ``sends_mail`` is
+    ``named`` contains hosts, as ``HOST:PORT``, that webhooks may reach on any network. If ``sends_mail`` is
     False, email addresses can't be added.
     """
 
@@ -67,7 +67,7 @@ class OwnSubscriptions:
             check_mail(to)
             first = please_confirm(now)
         else:
-            raise SubscriptionRefused("this arena sends no email: use a webhook")
+            raise SubscriptionRefused("this arena doesn't send email: use a webhook")
         new = NewSubscription(
             account=account.id,
             kind=kind,

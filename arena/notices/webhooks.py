@@ -1,7 +1,7 @@
 """Sends notices as signed POST requests, following the Standard Webhooks specification 1.0.
 
 A receiver checks ``webhook-signature``: HMAC-SHA256 over ``ID.TIMESTAMP.BODY``. The key is the part of the
-secret after ``whsec_``, decoded from base64. ``webhook-id`` is the same in each attempt.
+secret after ``whsec_``, decoded from base64. ``webhook-id`` is the same for every attempt.
 """
 
 import hmac
@@ -32,8 +32,8 @@ _HTTP_GONE: Final = 410
 class NotDelivered(Exception):
     """A delivery failed. The message, without a full stop, is for the subscription's owner.
 
-    If ``final`` is True, the delivery is not retried. If ``ours`` is True, the arena is at fault, not the
-    receiver.
+    If ``final`` is True, the subscription is switched off. If ``ours`` is True, the arena is at fault, not
+    the receiver.
     """
 
     def __init__(self, why: str, *, final: bool = False, ours: bool = False) -> None:
@@ -68,7 +68,7 @@ def signature(secret: str, id_: str, timestamp: int, body: bytes) -> str:
 
 
 class Webhooks:
-    """Delivers notices to webhooks. ``named`` contains hosts (``HOST:PORT``) that may be in any network."""
+    """Delivers notices to webhooks. ``named`` contains hosts (``HOST:PORT``) that may be on any network."""
 
     def __init__(self, named: Collection[str], tls: ssl.SSLContext) -> None:
         self._named = named

@@ -1,1 +1,1 @@
-"""Code for every process: settings, logs, files, names, timers, failpoints."""
+"""Code for every process: settings, logs, files, names, timers and failpoints."""

@@ -45,7 +45,7 @@ processor time."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuFiles:
-    """The files with the counters of a sandbox's processor time. Every user of the host may read them."""
+    """The files with the counters of a sandbox's processor time. Every user on the host may read them."""
 
     threads: str  # lists the ids of the sandbox's threads: a file, or a folder such as `/proc/PID/task`
     usage: str = ""  # the threads' total usage: `cpuacct.usage` or `cpu.stat`; empty if not counted
@@ -54,7 +54,7 @@ class CpuFiles:
 
 
 class CpuSample(NamedTuple):
-    """The waits and the work of a sandbox between two measurements, in seconds."""
+    """A sandbox's waits and work between two measurements, in seconds."""
 
     # The host's delay. A wait counts once it is over, so it may have begun before the first
     # measurement. The value is negative if waits that were counted earlier turn out to have delayed nothing.
@@ -84,8 +84,8 @@ class HostDelayMeter:
 
     The measurement errs in the host's favour. The running time of all other threads, on any core, is
     subtracted from each thread's wait; the longest remainder counts, minus the throttled time. The waits of
-    threads that have ended since the last measurement are ignored. So a bot that spins or forks until its
-    quota is used up gains nothing.
+    threads that have ended since the last measurement are ignored. Therefore, a bot that spins or forks until
+    its quota is used up gains nothing.
 
     A bot that sleeps gains nothing either, although its runtime's timers keep waking threads, each of which
     waits for a processor. If some threads wake and all are soon asleep again, without a message in or out
@@ -134,7 +134,7 @@ class HostDelayMeter:
         return CpuSample(delay - self._idle_wait(threads, delay, spent), needed)
 
     def message_passed(self) -> None:
-        """Record that the bot is about to get a message or has just sent one, so waits around it count."""
+        """Record that the bot is about to get or has just sent a message, so that waits around it count."""
         self._message_passed = True
 
     @property
@@ -223,7 +223,7 @@ class HostDelayMeter:
 
 
 def unmeasured_reason(files: CpuFiles) -> str | None:
-    """Return why the host's delay of a running sandbox can't be measured, or None if it can.
+    """Return why the host's delay can't be measured for a running sandbox, or None if it can.
 
     Call this while a thread of the sandbox is running.
     """

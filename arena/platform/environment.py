@@ -26,19 +26,19 @@ OTHER_VARIABLES: Final = frozenset({REFEREE_VARIABLE, SITE_VARIABLE, TOKEN_VARIA
 
 
 FAILPOINTS: Final = {
-    "claiming": "A match is claimed; the transaction is open.",
+    "claiming": "A match has been claimed; the transaction is still open.",
     "claimed": "The claim is in the database; no worker has the match yet.",
     "submitted": "A worker has the match.",
     "sockets-made": "The folders of the match's sockets exist.",
     "referee-started": "The referee's process is running.",
     "sandboxes-started": "Every sandbox has been started.",
-    "renewing": "Leases are renewed; the transaction is open.",
-    "played": "The referee has handed over the games; sandboxes, sockets and referee are still there.",
-    "cleared": "Nothing of the match is left on the worker.",
+    "renewing": "Leases have been renewed; the transaction is still open.",
+    "played": "The referee has handed over the games; the sandboxes, sockets and referee still exist.",
+    "cleared": "Nothing that belongs to the match is left on the worker.",
     "place-given-back": "The worker has room for the next match; the coordinator has no record yet.",
     "record-received": "The coordinator has the record.",
     "record-checked": "The record agrees with the rules.",
-    "recording": "The result, games and ratings are written; the transaction is open.",
+    "recording": "The result, games and ratings have been written; the transaction is still open.",
     "recorded": "The result, games and ratings are in the database; the coordinator still has the match.",
     "releasing": "The arena is stopping; unfinished matches are about to be requeued.",
 }

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 UNFINISHED_RESTORE: Final = "restoring"
-"""The file in a data directory that marks a restore as unfinished, from before its first write to its end."""
+"""A file in a data directory that marks a restore as unfinished. It exists from before the restore's first
+write until the restore's end."""
 
 
 def sync(path: Path) -> None:

@@ -124,7 +124,7 @@ def _install(handler: logging.Handler) -> None:
 
 
 def _order_fields(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
-    """Move the fields that every line has to the front."""
+    """Move the fields that are in every line to the front."""
     first = {key: line.pop(key) for key in _LEADING_FIELDS}
     first.update(line)
     return first
@@ -133,7 +133,7 @@ def _order_fields(_logger: WrappedLogger, _name: str, line: EventDict) -> EventD
 def _as_json(_logger: WrappedLogger, _name: str, line: EventDict) -> str:
     try:
         text = msgspec.json.encode(line, enc_hook=repr).decode()
-    except (UnicodeError, OverflowError):  # a surrogate, such as in a file name, or a huge number
+    except (UnicodeError, OverflowError):  # a surrogate, for example in a file name, or a huge number
         text = json.dumps(line, default=repr)
     if text.isprintable():
         return text

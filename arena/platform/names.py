@@ -8,7 +8,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
 _MAX_QUOTED: Final = 40
 
 FORMER: Final = "former-"
-"""Prefix of the pseudonyms of deleted accounts."""
+"""Prefix of deleted accounts' pseudonyms."""
 
 _RESERVED: Final = (
     # Could be mistaken for the arena or its staff.

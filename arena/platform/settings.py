@@ -46,7 +46,7 @@ class Address(NamedTuple):
 
 _PREFIX: Final = "ARENA_"
 _MAX_DAYS: Final = 36500
-"""Maximum number of days, a century. Far more would exceed the range of dates."""
+"""Maximum number of days: a century. A far larger number would exceed the range of dates."""
 
 
 class WrongSettings(ValueError):
@@ -117,8 +117,8 @@ class Settings(BaseSettings):
     sandbox: RuntimeName = Field(
         default=RuntimeName.DOCKER,
         description=(
-            "How to isolate bots: `docker`, or `process`, which provides no isolation. Use only one per data "
-            "directory: a bot's image and its folder count as two versions."
+            "How to isolate bots: `docker`, or `process`, which provides no isolation. Don't use "
+            "both with one data directory: a bot's image and its folder count as two versions."
         ),
     )
     container_runtime: str | None = Field(
@@ -377,7 +377,8 @@ class Settings(BaseSettings):
     @field_validator("trusted_proxies", mode="after")
     @classmethod
     def _normalise_networks(cls, value: frozenset[str]) -> frozenset[str]:
-        # uvicorn ignores networks with host bits, such as 172.17.0.1/16. A ValueError names the invalid one.
+        # uvicorn ignores networks with host bits, such as 172.17.0.1/16. A ValueError names the invalid
+        # address.
         return frozenset(str(ip_network(address, strict=False)) for address in value)
 
     @field_validator("webhook_hosts", mode="after")

@@ -34,7 +34,7 @@ class BotBroken(ValueError):
 
 
 def samples() -> Path:
-    """Return the folder of the sample bots."""
+    """Return the folder that contains the sample bots."""
     return shared_folder() / "bots"
 
 
@@ -44,9 +44,10 @@ def bot_names(folder: Path) -> tuple[str, ...]:
 
 
 def load(path: Path) -> Factory:
-    """Run the file in a bot's folder in this process, and return a factory for its choosers.
+    """Run a bot's file in this process, and return a factory for the bot's choosers.
 
-    Every call runs the file again, so that two seats share nothing. Raises BotBroken, like :func:`load_bot`.
+    ``path`` is the bot's folder. Every call runs the file again, so that two seats share nothing. Raises
+    BotBroken, like :func:`load_bot`.
     """
     bot = load_bot(path / FILE)
     return lambda: new_chooser(bot).choose

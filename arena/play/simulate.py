@@ -64,8 +64,8 @@ def simulate(
 def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: str) -> State:
     """Play one game to its end.
 
-    ``seed``, 16 bytes, determines the deck and the bots' randomness. ``name`` is the game's name in error
-    messages. Raises SimulatedBotFailed.
+    ``seed`` has 16 bytes and determines the deck and the bots' randomness. ``name`` is the game's name in
+    error messages. Raises SimulatedBotFailed.
     """
     random.seed(int.from_bytes(seed, "big"))
     state = new_game(rules, shuffled_deck(rules, seed))

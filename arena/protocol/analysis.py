@@ -48,7 +48,7 @@ class AnalysedTurn:
         round: Round number, from 1.
         turn: Turn number in its round, from 1.
         known: Outlook given what each seat could know, so the chances needn't add up to 1.
-        dealt: Outlook given all hands of the round.
+        dealt: Outlook given all hands in the round.
     """
 
     round: int
@@ -76,7 +76,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedDecision:
-    """A decision of one seat.
+    """One seat's decision.
 
     Attributes:
         round: Round number, from 1.
@@ -84,10 +84,10 @@ class AnalysedDecision:
         seat: Seat number, from 0.
         standin: Whether the stand-in chose instead of the bot.
         options: Legal moves, best first. If the order of two cards can't matter, only one order is listed.
-        played: Index of the played move in the options.
+        played: Index in the options of the move played.
         house: Index of each house bot's move in the options, keyed by bot name.
         lost_chance: Chance lost by not playing the first option.
-        lost_points: Points lost by not playing the first option; below 0 if the played move scores more
+        lost_points: Points lost by not playing the first option; below 0 if the move played scores more
             points but wins less often.
         margin: Two standard errors of the lost chance.
         grade: Grade of the decision.
@@ -108,10 +108,10 @@ class AnalysedDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatSummary:
-    """All decisions of one seat.
+    """A summary of one seat's decisions.
 
     Attributes:
-        grades: Number of decisions of each grade.
+        grades: Number of decisions with each grade.
         accuracy: Share of the chance at stake that the seat kept: 1 if it always played the best move, 0 if
             always the worst; null if nothing was at stake.
         lost_chance: Sum over all decisions.

@@ -159,7 +159,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostReport:
-    """The controls of one host."""
+    """A report on one host's controls."""
 
     host: str  # name of the machine that bots run on
     isolates: bool  # False for plain processes
@@ -237,7 +237,7 @@ def _refusal_text(report: HostReport, names: tuple[str, ...], accepted: Collecti
     value = ",".join(name for name in CONTROLS if name in names or name in accepted)
     return "\n".join(
         [
-            f"untrusted bots are refused: {report.host} ({report.runtime}) lacks controls:",
+            f"untrusted bots are refused: {report.host} ({report.runtime}) lacks the following controls:",
             *lines,
             f"Fix the host and restart the arena, or accept what is missing: ARENA_ACCEPT_MISSING={value}",
         ]

@@ -131,7 +131,7 @@ class Version:
         image: Id of its image, or the name of its folder.
         sha256: SHA-256 hash of its uploaded file; null if there was none.
         size: Size of its uploaded file in bytes; null if there was none.
-        note: The author's note; null unless you are its owner or an operator.
+        note: The author's note; null unless you are the bot's owner or an operator.
         available: Whether its image is still stored. A version without its image can't play again.
         results: Results in all games first, then by number of players.
     """
@@ -162,7 +162,7 @@ class VersionList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatResult:
-    """The result of one seat in a game.
+    """One seat's result in a game.
 
     Attributes:
         bot: The bot's name.
@@ -235,7 +235,7 @@ class SeatDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedSeat:
-    """The log of one seat.
+    """The log for one seat.
 
     Attributes:
         seat: Seat number, from 0.
@@ -260,7 +260,7 @@ class LoggedSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logs:
-    """The logs of a game.
+    """The logs for a game.
 
     Attributes:
         game: Id of the game.
@@ -280,7 +280,7 @@ class ChallengeState(StrEnum):
     """None of its matches has begun."""
     RUNNING = "running"
     DONE = "done"
-    """All its matches were played."""
+    """All its matches have been played."""
     FAILED = "failed"
     """It ended before all its matches were played."""
 
@@ -292,7 +292,7 @@ class ChallengeState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedGame:
-    """A game of a challenge.
+    """A game in a challenge.
 
     Attributes:
         game: Id of the game.
@@ -307,7 +307,7 @@ class PlayedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrant:
-    """An entrant's results in all games of a challenge.
+    """An entrant's results in all games in a challenge.
 
     Attributes:
         bot: The bot's name.
@@ -337,7 +337,7 @@ class ChallengeSummary:
         created: When it was requested.
         deals: Number of deals. Each is played once per seat, so that every entrant plays from every seat.
         state: The challenge's state.
-        entrants: Entrants, the challenger first.
+        entrants: Entrants, starting with the challenger.
         games: Games played, in order; empty until all matches are over.
     """
 
@@ -430,7 +430,7 @@ class SubmissionList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionGame:
-    """A qualification game of a submission.
+    """A qualification game for a submission.
 
     Attributes:
         number: Number of the game in the qualification, from 1. A game repeated because the host was busy

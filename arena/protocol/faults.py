@@ -1,7 +1,7 @@
 """Kinds of faults, and what follows from them: the stand-in's moves, take-overs and places.
 
-The stand-in decides for bots that don't answer correctly: one decision or, after the seat's third fault in a
-game or the loss of its stream, all decisions to the end of the game.
+The stand-in decides for bots that don't answer correctly. It normally makes a single decision, but after the
+seat's third fault in a game, or the loss of its stream, it makes all decisions until the end of the game.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _MEANINGS: Final = {
 }
 
 FINAL_FAULTS: Final = frozenset({Fault.CRASH, Fault.ABSENT, Fault.EXPELLED})
-"""After one of these faults the bot is disconnected, so the stand-in plays to the end."""
+"""After one of these faults the bot is disconnected, so the stand-in plays the rest of the game."""
 
 FAULTS_TO_TAKE_OVER: Final = 3
 """After this many faults in one game, the stand-in plays the rest of it."""
@@ -55,7 +55,7 @@ def stand_in(view: View) -> Move:
 
 
 def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int | None, ...]:
-    """Return, for each seat, the index into ``faults`` of its take-over; None if it wasn't taken over.
+    """Return, for each seat, the index into ``faults`` at which it was taken over, or None if it wasn't.
 
     A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
     ``faults`` has one entry per turn, in order of play: for every seat, the fault's name or None.

@@ -91,9 +91,9 @@ OUT_OF_MEMORY: Final = "killed by the kernel for using too much memory"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One requested decision of one seat."""
+    """A decision requested from one seat."""
 
-    cards: tuple[str, ...]  # names of the placed kinds, in order
+    cards: tuple[str, ...]  # names of the cards placed, in order
     dummy: str | None = None  # the dummy's card; None if the seat didn't control the dummy
     millis: float | None = None  # from request to answer, on the bot's clock; None if no answer came in time
     # Why the stand-in played; None if the bot played, or if the seat had already been taken over.
@@ -110,10 +110,10 @@ class GameRecord:
     """A game as it was played, in seat order."""
 
     seed: str  # 32 hexadecimal digits; the deck follows from it
-    # The joint decisions in order, each with one entry per seat, None for a seat that wasn't asked.
+    # The joint decisions in order, each with one entry per seat, None for a seat with no move to make.
     steps: tuple[tuple[Decision | None, ...], ...]
-    # Final points as the worker counted them, one entry per participant, the dummy last; empty for an
-    # unfinished game. The coordinator recomputes them.
+    # Final points as the worker counted them, one entry per participant, with the dummy last; empty for
+    # an unfinished game. The coordinator recomputes them.
     totals: tuple[int, ...] = ()
 
 
@@ -144,12 +144,12 @@ class MatchRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The progress of one game of a running match. Receivers may drop it."""
+    """The progress of one game in a running match. Receivers may drop it."""
 
     match: str  # as in the spec
     attempt: int  # as in the spec
     game: int  # index into the spec's seeds
-    # The decisions of the finished rounds, as in a game's record but without the fields that only owners may
+    # The decisions in the finished rounds, as in a game's record but without the fields that only owners may
     # see.
     steps: tuple[tuple[Decision | None, ...], ...]
 
@@ -211,7 +211,7 @@ def played_again(rules: Rules, game: GameRecord) -> Replay:
 
 
 def move_of(decision: Decision) -> Move:
-    """Return the move of a decision. Raises ValueError if it names an unknown card."""
+    """Return a decision's move. Raises ValueError if it names an unknown card."""
     cards = tuple([Card.from_label(label) for label in decision.cards])
     return Move(cards, None if decision.dummy is None else Card.from_label(decision.dummy))
 

@@ -41,7 +41,7 @@ CONFIRM: Final = "confirm"
 class News:
     """Something that happened to a bot or the ladder. Its title and text may contain untrusted text."""
 
-    bot: str  # the bot's name; empty if the news is about no bot
+    bot: str  # the bot's name; empty if the news isn't about a bot
     place: str  # a path on the site, unique among the news about a bot and never reused
     title: str
     text: str  # a sentence
@@ -120,7 +120,7 @@ def ladder_changed(*, paused: bool, at: datetime) -> News:
 
 
 def sample(at: datetime) -> News:
-    """Return the news that a test of a subscription sends."""
+    """Return the news that is sent to test a subscription."""
     return News(bot="", place="/account", title="Test notification", text="You asked for this test.", at=at)
 
 

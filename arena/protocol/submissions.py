@@ -21,7 +21,7 @@ class Stage(StrEnum):
     ACTIVE = "active"
     """It is the newest version of its bot and plays rated games."""
     PASSED = "passed"
-    """A check that qualified: it never becomes a version."""
+    """The check succeeded; a check never becomes a version."""
     REJECTED = "rejected"
     """Not accepted; the cause says why."""
 

@@ -116,7 +116,7 @@ _HAND_SIZES: Final[Mapping[int, int]] = MappingProxyType({2: 10, 3: 9, 4: 8, 5: 
 class Rules:
     """The number of players and the three variants.
 
-    Raises InvalidRules unless there are 2 to 5 players, or exactly 2 with a dummy.
+    Raises InvalidRules unless there are 2 to 5 players (with a dummy, exactly 2).
     """
 
     players: int
@@ -176,7 +176,7 @@ _WORDS: Final = 1 << 32
 
 
 def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
-    """Return the deck of a game in deal order. Raises ValueError if the seed isn't ``SEED_BYTES`` long."""
+    """Return a game's deck in deal order. Raises ValueError if the seed isn't ``SEED_BYTES`` long."""
     if len(seed) != SEED_BYTES:
         raise ValueError(f"the seed is {len(seed)} bytes long; it must be {SEED_BYTES}")
     deck = list(unshuffled_deck(rules))
@@ -194,7 +194,7 @@ def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
 
 
 def simulation_seed(number: int, game: int) -> bytes:
-    """Return the seed of one game of ``arena simulate --seed number``.
+    """Return the seed for one game of ``arena simulate --seed number``.
 
     ``number`` is the option's value, 0 to 2^64 - 1. Games are counted from 0.
     """

@@ -19,7 +19,7 @@ _SEATS: Final = (0, 1, 2, 3, 4)
 def new_game(rules: Rules, deck: Sequence[Card]) -> State:
     """Deal the first round.
 
-    ``deck`` has all cards of the game in deal order, for example from
+    ``deck`` has all of the game's cards in deal order, for example from
     :func:`arena.rules.cards.shuffled_deck`. Raises InvalidRules if it doesn't contain exactly these cards.
     """
     cards = tuple(deck)
@@ -32,7 +32,7 @@ def new_game(rules: Rules, deck: Sequence[Card]) -> State:
 def deals(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[tuple[Card, ...], ...], ...]:
     """Return the hands as dealt: ``[round][participant]``, each in deal order.
 
-    The last hand of a game with a dummy is the dummy's pile, top card first.
+    In a game with a dummy, the last hand in each round is the dummy's pile, top card first.
     """
     size, count = rules.hand_size, rules.participants
     return tuple(
@@ -44,7 +44,7 @@ def deals(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[tuple[Card, ...], .
 def seats_to_move(state: State) -> tuple[int, ...]:
     """Return the seats that have to choose now; none when the game is over.
 
-    A seat is never asked if its hand has only one card.
+    A seat with only one card in its hand never has to choose.
     """
     if state.result is not None:
         return ()
@@ -54,10 +54,11 @@ def seats_to_move(state: State) -> tuple[int, ...]:
 
 
 def apply(state: State, moves: Sequence[Move | None]) -> State:
-    """Play one turn, and every automatic turn after it.
+    """Play one turn, and the automatic turn after it, if any.
 
     ``moves`` has one entry per seat, None for a seat that has no move to make. Raises IllegalMove if a rule
-    forbids a choice, or ValueError if the game is over or ``moves`` doesn't match the seats that are asked.
+    forbids a choice, or ValueError if the game is over or ``moves`` doesn't match the seats that have to
+    move.
     """
     state = _reveal(state, _plays(state, moves))
     return _reveal(state, state.hands) if _is_automatic(state) else state
@@ -66,7 +67,7 @@ def apply(state: State, moves: Sequence[Move | None]) -> State:
 def moments(state: State, moves: Sequence[Move | None]) -> tuple[Moment, ...]:
     """Return the turns that :func:`apply` plays, in order, for displaying a game.
 
-    Takes the arguments of :func:`apply`, and raises the same errors.
+    Takes the same arguments as :func:`apply`, and raises the same errors.
     """
     plays = _plays(state, moves)
     decided = _moment(state, plays)
@@ -100,7 +101,7 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
 
 
 def _is_automatic(state: State) -> bool:
-    """Return True if each hand has one card left, which is played without asking; False with a dummy."""
+    """Return True if each hand has one card left, which is played automatically; False with a dummy."""
     return len(state.hands[0]) == 1 and not state.rules.dummy
 
 
@@ -239,7 +240,7 @@ class GameLog(NamedTuple):
 
     rules: Rules
     deck: tuple[Card, ...]  # all cards in deal order
-    # The joint decisions in order, each with one entry per seat, None for a seat that was not asked.
+    # The joint decisions in order, each with one entry per seat, None for a seat with no move to make.
     moves: tuple[tuple[Move | None, ...], ...]
 
 

@@ -41,7 +41,7 @@ _SOY_SAUCE: Final = Card.SOY_SAUCE
 
 
 class RoundScore(NamedTuple):
-    """The points of one participant in one round, by kind."""
+    """The points that one participant scored in one round, by kind."""
 
     tempura: int
     sashimi: int
@@ -71,7 +71,7 @@ def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]
 
 
 def score_nigiri(table: Table) -> int:
-    """Return the points of all nigiri. Each uses the oldest unused wasabi before it."""
+    """Return the points for all nigiri. Each uses the oldest unused wasabi before it."""
     points = free_wasabi = 0
     for card in table:
         if card is _WASABI:

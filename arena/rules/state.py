@@ -84,7 +84,7 @@ class Moment(NamedTuple):
     # The state before the choices. In an automatic turn, each hand has only its last card.
     state: State
     plays: tuple[Play, ...]  # what was placed, one per participant
-    # What is left of the hands, one per player: chopsticks have gone back, nothing has been passed.
+    # What is left of the hands, one per player: chopsticks have gone back, but nothing has been passed.
     hands: tuple[Hand, ...]
     tables: tuple[Table, ...]  # one per participant, with the cards placed
 

@@ -1,4 +1,4 @@
-"""Opens the runtime of a given name."""
+"""Opens a runtime by its name."""
 
 from arena.protocol.match import RuntimeName
 from arena.sandbox.docker.engine import connect

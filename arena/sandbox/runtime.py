@@ -24,7 +24,7 @@ SEAT_LABEL: Final = "kaiten.seat"
 
 
 def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
-    """Return the uid and gid of a slot's bot, which must own its socket.
+    """Return the uid and gid of a slot's bot. They must also own the bot's socket.
 
     ``uid`` and ``gid`` are the arena's. Only root can change a socket's owner, so if the arena runs as
     another user, bots run as that user too.
@@ -44,11 +44,11 @@ class SandboxSpec:
     """A bot to run in a seat of a match."""
 
     name: str  # unique on this host, such as `arena-<install>-<match>-<attempt>-<seat>`
-    source: str  # the id of a Docker image (`sha256:…`), or the folder of a bot
+    source: str  # a Docker image's id (`sha256:…`), or a bot's folder
     socket_dir: Path  # directory that contains only this seat's socket
     slot: int  # from 0; unique among running sandboxes; determines the uid
     limits: Limits
-    deadline_seconds: int  # maximum lifetime, even if the arena has exited
+    deadline_seconds: int  # maximum lifetime, enforced even if the arena has exited
     labels: Mapping[str, str]  # with the keys above; `sweep` finds the sandbox by `kaiten.install`
     low_priority: bool = False  # whether the bot gets only the CPU time that other bots don't use
 
@@ -62,7 +62,7 @@ class Exit:
 
 
 class Sandbox(Protocol):
-    """A started bot. Thread-safe."""
+    """A bot that has been started. Thread-safe."""
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -87,7 +87,8 @@ class Sandbox(Protocol):
     def remove(self) -> None:
         """End the bot, and remove everything that belongs to the sandbox. Idempotent.
 
-        Raises RuntimeFailure if something may be left; then call this again, or rely on ``sweep``.
+        Raises RuntimeFailure if something may be left behind; in that case, call this again, or rely on
+        ``sweep``.
         """
 
     def stderr(self) -> str:
@@ -158,7 +159,7 @@ class Runtime(Protocol):
         """
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
-        """Remove the leftover sandboxes of an installation, and return their number.
+        """Remove an installation's leftover sandboxes, and return how many there were.
 
         ``is_in_use`` is called with a sandbox's name, after the sandboxes have been listed, so a sandbox that
         starts during the sweep is safe. Raises RuntimeFailure if something may be left.
@@ -175,7 +176,7 @@ class Runtime(Protocol):
 
 
 class LaunchRefused(Exception):
-    """The bot can't be started: it is missing, or its entry point is wrong. The message is for its owner."""
+    """The bot can't be started, for example because of its entry point. The message is for its owner."""
 
 
 class RuntimeFailure(Exception):
@@ -233,9 +234,9 @@ class Capture:
 class KeptImage:
     """A stored image that can be loaded into an engine."""
 
-    config: bytes  # its configuration, whose digest is its id
-    # Yields the image in chunks as `docker save` writes it, under the given name. May raise RuntimeFailure at
-    # any chunk; in that case the image is incomplete.
+    config: bytes  # the image's configuration, whose digest is the image's id
+    # Yields the image in chunks, in the format of `docker save` and under the given name. May raise
+    # RuntimeFailure at any chunk; in that case, the image is incomplete.
     archive: Callable[[str], Iterator[bytes]]
 
 
@@ -244,7 +245,7 @@ class ImageSource(Protocol):
 
     @property
     def repository(self) -> str:
-        """The engine's repository that contains only these images, such as ``kaiten/submitted-1a2b``."""
+        """The repository in the engine that contains only these images, such as ``kaiten/submitted-1a2b``."""
 
     def find(self, id_: str) -> KeptImage | None:
         """Return an image and record that it is in use now; return None if it isn't stored."""

@@ -46,13 +46,13 @@ class CheckedGame:
 class CheckedSteps:
     """The replayed steps of a game that may be unfinished. All steps follow the rules."""
 
-    states: tuple[State, ...]  # from the deal on; one more than the steps
+    states: tuple[State, ...]  # from the deal on; one more state than there are steps
     faults: tuple[int, ...]  # number per seat
     moments: tuple[int | None, ...]  # per seat, the step at which the stand-in took over, or None
 
 
 def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...]:
-    """Verify every game of a record. Raises RecordRefused."""
+    """Verify every game in a record. Raises RecordRefused."""
     if (record.match, record.attempt) != (spec.match, spec.attempt):
         raise RecordRefused(
             f"the record is for match {record.match}, attempt {record.attempt}, "
@@ -122,7 +122,7 @@ def _points(totals: Sequence[int]) -> str:
 
 
 def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:
-    """Replay the steps of a game, which may be unfinished. Raises RecordRefused if a step is wrong."""
+    """Replay the steps of a possibly unfinished game. Raises RecordRefused if a step is wrong."""
     try:
         played = played_again(rules, game)
     except ValueError as error:
@@ -195,10 +195,10 @@ _LOST_BOT_FAULTS: Final = frozenset({Fault.ABSENT, Fault.CRASH})
 def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     """Check that any absences were the bots' own fault. Raises MatchVoid if the host was at fault.
 
-    House bots always send Hello and play. So the host was at fault if a house bot was absent, or if no bot at
+    House bots always send Hello and play, so the host was at fault if a house bot was absent, or if no bot at
     a table with a house bot played a card. It was also at fault if all bots in a rated match were absent.
-    This last rule excludes challenges: all their bots may belong to one author, who could void matches on
-    purpose.
+    This last rule doesn't apply to challenges: all bots in a challenge may belong to one author, who could
+    void matches on purpose.
     """
     absent = {
         bot

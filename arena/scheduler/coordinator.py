@@ -50,7 +50,8 @@ class ArenaError(Exception):
 class Coordinator:
     """Claims matches, hands them to workers and stores their results.
 
-    While the database is unavailable, a coordinator claims no matches and keeps finished results in memory.
+    While the database is unavailable, a coordinator claims no matches and keeps the results of
+    finished matches in memory.
 
     Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
     coordinators. ``now`` returns the time in UTC. ``program_changed`` returns whether the program's files
@@ -94,12 +95,12 @@ class Coordinator:
         self.last_tick = time.monotonic()  # when the main loop last ran, in seconds of the monotonic clock
 
     def run(self, refill: Callable[[], bool]) -> None:
-        """Play until no matches are left, or :meth:`stop` or :meth:`drain` is called.
+        """Play until no matches are left, or until :meth:`stop` or :meth:`drain` is called.
 
         ``refill`` is called when no rated match is due. It adds matches unless the ladder is paused, and
-        returns False once it will add no more. Raises ArenaError if the program's files changed, a newer
+        returns False when no more will be added. Raises ArenaError if the program's files changed, a newer
         program changed the database's tables, or too many matches in a row failed because of arena faults.
-        Queued matches then stay queued.
+        In these cases, queued matches stay queued.
         """
         leases = PeriodicTask(
             self._renew_leases,

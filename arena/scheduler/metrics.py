@@ -120,12 +120,12 @@ Notices = Mapping[SubscriptionKind, int]
 
 @dataclass(frozen=True, slots=True)
 class ArenaGauges(Collector):
-    """Reads gauges on each scrape. While the database is unavailable, its gauges are missing."""
+    """Reads gauges on each scrape. While the database is unavailable, the gauges read from it are missing."""
 
     queue: Callable[[], Queue]  # may raise StoreError
     workers: Callable[[], Sequence[WorkerStatus]]  # may raise StoreError
     notices: Callable[[], Notices]  # may raise StoreError
-    disk_free: Callable[[], int]  # free bytes on the disk of the data directory
+    disk_free: Callable[[], int]  # free bytes on the data directory's disk
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
         """Yield the metrics without their values."""

@@ -84,7 +84,10 @@ class PersonTables:
         self._old_games_ended = False
 
     def poll(self) -> None:
-        """Forward choices, end games of people who have left, and start waiting games. Raises StoreError."""
+        """Forward choices, end the games of people who have left, and start waiting games.
+
+        Raises StoreError.
+        """
         number = next(self._polls)
         if not self._old_games_ended:
             self._games.interrupt(self._now)
@@ -103,7 +106,7 @@ class PersonTables:
             self._executor.submit(self._play, game, table, person)
 
     def _forward(self) -> None:
-        """Forward choices, and end the games that failed or whose player has left. Raises StoreError."""
+        """Forward choices, and end the games that have failed or whose player has left. Raises StoreError."""
         playing = self._games.playing()
         with self._lock:
             seated, failed = dict(self._seated), dict(self._failed)
@@ -147,7 +150,7 @@ class PersonTables:
             self._free_tables.append(table)
 
     def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> str | None:
-        """Play a game and store its replay. Return None, or the reason if that fails."""
+        """Play a game and store its replay. Return None on success, otherwise the reason for the failure."""
         try:
             if (reason := self._unplayable_reason(game)) is not None:
                 return reason

@@ -64,7 +64,7 @@ class MatchBackoff:
         self._failed.pop(match, None)
 
     def succeed(self, match: str) -> None:
-        """End the shared backoff and that of this match, which was played."""
+        """End the shared backoff, and the backoff of a match that has been played."""
         self.forget(match)
         self._shared_until = 0.0
 
@@ -109,7 +109,7 @@ class ConsecutiveVoids:
         self.count += 1
 
     def reset(self) -> None:
-        """Reset after a played match."""
+        """Reset the count after a match has been played."""
         self.count = 0
         self._workers = frozenset()
 
@@ -132,7 +132,7 @@ class AttemptFailed:
     match: str
     attempt: int
     reason: str
-    lost: bool  # whether the attempt was lost (worker, coordinator or engine failed) rather than void
+    lost: bool  # True if the attempt was lost (a worker, coordinator or engine failed), False if it was void
     quarantined: bool
 
 
@@ -148,8 +148,8 @@ class ResultDropped:
 class LeasesRenewed:
     """Leases were renewed. Reported from a separate thread."""
 
-    renewed: int  # number of renewed leases of this coordinator
-    expired: int  # number of expired leases of any coordinator
+    renewed: int  # number of this coordinator's leases that were renewed
+    expired: int  # number of leases that expired, whichever coordinator held them
 
 
 MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesRenewed
@@ -176,8 +176,8 @@ class RunningMatch:
     def record(self) -> bytes:
         """Return the record without waiting.
 
-        Raises WorkerLost if the match is not finished yet or, if the future returned by
-        :meth:`arena.scheduler.workers.Reservation.play` has failed, that future's error.
+        Raises WorkerLost if the match is not finished yet. If the future returned by
+        :meth:`arena.scheduler.workers.Reservation.play` has failed, raises that future's error.
         """
         if not self.future.done():
             raise WorkerLost(

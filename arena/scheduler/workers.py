@@ -176,7 +176,7 @@ HOST_BACKOFF: Final = Backoff(first=1.0, maximum=30.0)
 """Backoff after consecutive failures. Without it, a broken host would lose match after match."""
 
 POLL_SECONDS: Final = 0.5
-"""Interval between checks of whether a failed host has recovered, after its backoff."""
+"""Interval between recovery checks of a failed host, once its backoff has ended."""
 
 
 @contextmanager

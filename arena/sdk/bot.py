@@ -19,7 +19,7 @@ class Answer(NamedTuple):
 
 
 Choice = Card | Iterable[Card] | Move | Answer
-"""Everything that ``choose`` may return."""
+"""Anything that ``choose`` may return."""
 
 
 def as_move(answer: Choice, view: View) -> Move:

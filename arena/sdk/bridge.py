@@ -1,4 +1,4 @@
-"""Connects programs without gRPC: they exchange the protocol's messages as lines of JSON on stdin and stdout.
+"""Connects programs that don't use gRPC: they exchange messages as lines of JSON on stdin and stdout.
 
 Each line is one message in protobuf's JSON mapping. The program reads RefereeMessages and writes BotMessages.
 Run as ``python -m arena.sdk.bridge COMMAND...``, or ``arena bridge -- COMMAND...``.

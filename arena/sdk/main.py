@@ -83,7 +83,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     _handle_signals()
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    from arena.sdk.match import play_match  # noqa: PLC0415 - games in process need no gRPC, which is slow to import
+    from arena.sdk.match import play_match  # noqa: PLC0415 - in-process games need no gRPC, which is slow to import
 
     sys.exit(play_match(bot, address, games_at_once))
 
@@ -96,8 +96,8 @@ def _handle_signals() -> None:
     """
     signal.signal(signal.SIGTERM, _exit_on_signal)
     signal.signal(signal.SIGINT, _exit_on_signal)
-    # The main thread runs the handlers. It may not notice a signal that arrived in one of gRPC's threads until
-    # a Python thread asks for the GIL. The thread below does: a signal's number is also written to the pipe.
+    # The main thread runs the handlers. It may not notice a signal that arrived in one of gRPC's threads
+    # until a Python thread asks for the GIL. The thread below does: Python also writes the signal to the pipe.
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

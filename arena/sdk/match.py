@@ -19,7 +19,7 @@ from arena.wire.v1 import referee_pb2 as pb
 
 
 class BotFailed(Exception):
-    """The bot's code raised an exception, the cause of this one. The message says when it failed."""
+    """The bot's code raised an exception, which caused this one. The message says when that happened."""
 
 
 Timed = Callable[[float], AbstractContextManager[None]]
@@ -100,7 +100,7 @@ class GameInProgress:
     def answer(self, request: pb.TurnRequest, max_note_bytes: int) -> pb.Move:
         """Request a decision from the bot.
 
-        Notes of more than ``max_note_bytes`` are truncated. Raises BotFailed if ``choose`` raised or returned
+        Notes of more than ``max_note_bytes`` are truncated. Raises BotFailed if ``choose`` failed or returned
         something that isn't an answer, or ValueError if the referee sent an unknown card.
         """
         position = request.position
@@ -123,7 +123,7 @@ class GameInProgress:
         return convert.move_to_wire(self._number, view, move, note, request.nonce)
 
     def over(self, message: pb.GameEnd) -> None:
-        """Call the bot's ``game_over``. Raises BotFailed if it raised."""
+        """Call the bot's ``game_over``. Raises BotFailed if it raised an exception."""
         result: Result = convert.result_from_wire(message)
         if self._chooser.game_over is None:
             return
@@ -178,7 +178,7 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
 
 
 class Match:
-    """All games of a match, by number."""
+    """All games in a match, by number."""
 
     def __init__(self, bot: Bot, timed: Timed = _untimed) -> None:
         self._bot = bot
@@ -188,9 +188,9 @@ class Match:
         self.over = False  # whether MatchEnd has arrived
 
     def answers(self, message: pb.RefereeMessage) -> list[pb.Move]:
-        """Handle the events of a message, and return the answers to its requests.
+        """Handle the events in a message, and return the answers to its requests.
 
-        Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code raised, or
+        Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code failed, or
         ValueError if the referee sent an unknown card, game or variant.
         """
         moves = []

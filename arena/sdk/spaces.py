@@ -1,8 +1,8 @@
 """Decisions as arrays and moves as integers, for learning bots; needs NumPy.
 
 An observation is an array of 16-bit integers; :func:`segments` lists its parts. Everything is relative to the
-deciding seat: other hands are in the direction of passing, and participants are counted from that seat
-upwards. So one network can play every seat.
+deciding seat: other hands are listed in the direction of passing, and participants are counted from that
+seat upwards. As a result, one network can play every seat.
 
 An action is ``first + 13 * second + 13 * 14 * dummy``. ``first`` is the first card's number minus one;
 ``second`` and ``dummy`` are the numbers of the second card and of the dummy's card, 0 for none.

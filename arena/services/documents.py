@@ -95,7 +95,7 @@ def read_workers(store: Store, now: datetime) -> tuple[Worker, ...]:
 
 
 def read_refused(store: Store) -> tuple[RefusedWorker, ...]:
-    """Read the workers that get no matches, as operators see them."""
+    """Read the rejected workers, which get no matches, as operators see them."""
     return tuple(
         replace(each, name=clean_name(each.name), host=clean_name(each.host))
         for each in store.leases.refused()

@@ -26,7 +26,7 @@ class BotOperators:
 
     Each method that changes a bot may raise BotDisqualified, NoSuchBot, or WrongState if the bot's state
     doesn't allow the change, the bot is already in the new state, or it is a house bot. ``who`` identifies
-    the operator in the audit log: an account's name, or ``terminal:`` and the name of a system user.
+    the operator in the audit log: an account's name, or ``terminal:`` followed by a system user's name.
     """
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
@@ -34,7 +34,7 @@ class BotOperators:
         self._now = now
 
     def every(self, *, state: BotState | None = None, author: str | None = None) -> Iterator[KnownBot]:
-        """Yield bots sorted by name, optionally only those with this state or author (case-insensitive)."""
+        """Yield bots sorted by name; ``state`` and ``author`` (case-insensitive) narrow the list."""
         after = None
         while page := self._store.bots.listed(after, state=state, author=author):
             yield from page
@@ -113,7 +113,7 @@ def _reason(text: str) -> str:
 
 
 def change_ladder(store: Store, at: datetime, who: str, change: LadderChange) -> None:
-    """Change the settings of future matches. ``who`` is as in :class:`BotOperators`.
+    """Change the settings for future matches. ``who`` is as in :class:`BotOperators`.
 
     Raises OperationRefused if the ladder doesn't support these settings, or WrongState if it already has
     them.

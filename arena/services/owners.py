@@ -53,9 +53,9 @@ class Owners:
 
     Each method that takes a bot's name raises NoSuchBot or, for another account's bot, NotYours.
 
-    ``challenges_a_day`` is the number of challenges that an account may request within 24 hours. ``now``
-    returns the time in UTC, ``new_id`` a short unique id, and ``new_seed`` 32 unpredictable hexadecimal
-    digits.
+    ``challenges_a_day`` is the default number of challenges that an account may request within 24 hours.
+    ``now`` returns the time in UTC, ``new_id`` a short unique id, and ``new_seed`` 32 unpredictable
+    hexadecimal digits.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - everything that a challenge needs

@@ -13,7 +13,7 @@ from arena.protocol.match import played_again
 
 
 def figures(played: Played) -> Figures:
-    """Return the figures of a finished game."""
+    """Return the figures for a finished game."""
     decisions = [decision for step in played.game.steps if (decision := step[played.seat]) is not None]
     millis = [decision.millis for decision in decisions if decision.millis is not None]
     return Figures(

@@ -103,7 +103,7 @@ class Pipeline:
         self._clock = clock
         self._deferred_until: dict[str, float] = {}
         self._waiting_since: dict[str, float] = {}  # start of the pause after a match, by the match's id
-        self._slow_reads: dict[str, int] = {}  # slow reads of a file, by the submission's id
+        self._slow_reads: dict[str, int] = {}  # number of slow reads of a file, by the submission's id
         self._last_prune: float | None = None
 
     def step(self) -> None:
@@ -216,7 +216,7 @@ class Pipeline:
             self._enter(submission)
 
     def _wait_so_far(self, match: str) -> float:
-        """Return the seconds since the first call for this match, which is when the wait after it began."""
+        """Return the seconds since the first call for this match, which is when the wait began."""
         now = self._clock()
         return now - self._waiting_since.setdefault(match, now)
 
@@ -308,7 +308,7 @@ class OperatorSubmissions:
         self._now = now
 
     def submit(self, bot: str, author: str, file: Path) -> Submitted:
-        """Enter a file as the latest version of a bot; create the bot if it is new.
+        """Enter a file as a bot's latest version; create the bot if it is new.
 
         If the author has an account, the bot belongs to it. After an error, no version is entered, and
         leftovers are pruned later. Raises BotTaken, StoreError, UntrustedBotsRefused or WrongName. Raises

@@ -40,7 +40,7 @@ SLOW_RATE: Final = 1024 * 1024
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class UploadSlot:
-    """The slot of an upload that is being received."""
+    """The slot that an upload holds while it is being received."""
 
     account: int | None
     source: str | None
@@ -141,11 +141,11 @@ class Receiver:
         self,
         store: Store,  # records the submissions
         uploads: Uploads,  # stores the files
-        quota: Quota,  # applies to each author
+        quota: Quota,  # the default for each author
         now: Callable[[], datetime],  # UTC
         new_id: Callable[[], str],  # returns a short unique id
         *,
-        own: bool = False,  # whether every file comes from the operator; `admit` is then skipped
+        own: bool = False,  # whether every file comes from the operator; if so, `admit` checks nothing
     ) -> None:
         self._store = store
         self._uploads = uploads
@@ -156,7 +156,7 @@ class Receiver:
         self._slots = UploadSlots(now)
 
     def admit(self) -> None:
-        """Check that the arena accepts bots now. Raises UntrustedBotsRefused."""
+        """Check that the arena currently accepts bots. Raises UntrustedBotsRefused."""
         if not self._own:
             hosts = self._store.activity.hosts()
             admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
@@ -166,7 +166,7 @@ class Receiver:
         return self._uploads.disk.has_room()
 
     def allowance(self, author: str, account: int | None) -> UploadAllowance:
-        """Return how much an author has sent and may still send."""
+        """Return an author's used and allowed uploads."""
         return self._store.submissions.allowance(author, account, self._quota, self._now())
 
     @contextmanager
@@ -205,7 +205,7 @@ class Receiver:
 
     @contextmanager
     def _count_upload(self, new: NewSubmission) -> Iterator[None]:
-        """Count an upload from its start, unless the arena turns out to be unable to receive it."""
+        """Count an upload towards the quota, unless the arena turns out to be unable to receive it."""
         try:
             self._store.submissions.begin(new, self._quota)
             yield
@@ -249,8 +249,9 @@ class Incoming:
         """
         if self._slot.lost:
             raise SlotLost(
-                f"this upload averaged less than {SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} "
-                "seconds, so it was cancelled to make room for another. It still counts towards your quota. "
+                f"this upload was still averaging less than {SLOW_RATE >> 10} KiB per second after "
+                f"{SLOW_AFTER.seconds} seconds, so it was cancelled to make room for another. It still "
+                "counts towards your quota. "
                 "Try again over a faster connection"
             )
         self._slot.received += len(piece)

@@ -48,9 +48,9 @@ _DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Uploads:
-    """Received files in a folder that only this process's user can access. A missing folder is created.
+    """Received files in a folder that only this process's user can access.
 
-    Processes may share the folder.
+    Several processes may share the folder, which is created if it doesn't exist.
     """
 
     def __init__(self, folder: Path, disk: Disk) -> None:
@@ -80,7 +80,7 @@ class Uploads:
             part.unlink(missing_ok=True)
 
     def keep(self, file: BinaryIO, id_: str, kind: UploadKind) -> None:
-        """Store a complete file durably, so that it survives a crash of the host."""
+        """Store a complete file durably, so that it survives a host crash."""
         file.flush()
         os.fsync(file.fileno())
         self._part(id_).rename(self.path(id_, kind))

@@ -139,7 +139,7 @@ def turn_from_wire(message: pb.TurnResult) -> Turn:
 
 
 def round_result(game: int, round_number: int, scores: Sequence[RoundScore]) -> pb.RoundResult:
-    """Encode the points of a round, one entry per participant."""
+    """Encode the points for a round, one entry per participant."""
     result = pb.RoundResult(game=game, round=round_number)
     for score in scores:
         result.scores.add(**score._asdict())

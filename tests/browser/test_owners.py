@@ -91,8 +91,8 @@ def test_the_logs_of_a_game_are_on_its_page(windows: Windows, place: Place) -> N
     page = visit.page
     log_in(page, visit.url, "ann")
     visit.open(RATED)
-    log = page.get_by_role("region", name="Output of the bot in seat 1 on stderr")
-    note = page.get_by_role("group", name="Private note of mine")
+    log = page.get_by_role("region", name="Stderr output of the bot in seat 1")
+    note = page.get_by_role("group", name="Private note by mine")
     for part, most in ((log, 500), (note, 150)):
         box = part.bounding_box()
         assert box is not None

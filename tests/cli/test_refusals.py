@@ -32,7 +32,7 @@ REFUSED = {
     "play": "a game needs two to five bots, but you gave none",
     "play first.py": "a game needs two to five bots, but you gave first",
     "play gredy first.py": "there is no bot called 'gredy'. Did you mean greedy?",
-    "play '' first.py": "the name of a bot is empty",
+    "play '' first.py": "a bot's name is empty",
     "play ./nope first.py": "no such file or folder: ./nope",
     "play ~no-such-user/bot.py first.py": "can't read ~no-such-user/bot.py: ",
     f"play {'a' * 300} first.py": "File name too long",

@@ -97,7 +97,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
         assert author.types("submit", "fickle.py", "--no-follow").code == 0
     two, one, _ = site.store.submissions.newest(bot="fickle")
     line = refused(author.types("cancel", "fickle"), 2)
-    assert f"fickle has 2 submissions in progress; give one of these ids: {two.id}, {one.id}" in line
+    assert f"fickle has 2 submissions in progress; specify one of these ids: {two.id}, {one.id}" in line
     said = author.types("cancel", two.id, "--json")
     assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
     assert said.err.splitlines()[-1] == "arena: fickle@1 remains active"
@@ -220,7 +220,7 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
         with author.typing("submit", file.name) as typing:
             assert begun.wait(WAIT_SECONDS)
             said = interrupted(typing)
-    assert (said.code, said.out, said.err) == (130, "", "arena: stopped; the arena has stored nothing\n")
+    assert (said.code, said.out, said.err) == (130, "", "arena: stopped; nothing was stored\n")
 
 
 def test_the_site_s_refusal_is_printed(author: Author) -> None:

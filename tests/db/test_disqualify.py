@@ -301,7 +301,7 @@ def test_a_reinstated_bot_whose_image_is_gone_is_benched(store: Store) -> None:
     store.bot_states.reinstate("cheat", NOW, ENTRY)
     bot = present(store.bots.find("cheat"))
     assert bot.state is BotState.BENCHED
-    assert "the image of its active version was removed" in (bot.reason or "")
+    assert "the image of the bot's active version was removed" in (bot.reason or "")
     assert "cheat" not in {candidate.bot for candidate in store.ratings.candidates()}
     add_bot(store, "cheat", source="sha256:cheat1", author="cheat")
     assert "cheat" in {candidate.bot for candidate in store.ratings.candidates()}

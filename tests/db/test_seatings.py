@@ -72,7 +72,7 @@ def test_logs_go_by_the_seats_of_the_game(store: Store, claim: Claim) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"bots": (0, 1, 1)}, "each bot of the match must have one seat"),
+        ({"bots": (0, 1, 1)}, "each bot in the match must have one seat"),
         ({"points": (1, 2)}, "one entry per seat"),
     ],
 )

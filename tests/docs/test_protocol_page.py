@@ -42,7 +42,7 @@ def test_limits_are_those_of_the_code() -> None:
     assert table["message from a bot"] == f"{frames.MAX_MESSAGE_BYTES // 1024} KiB"
     assert table["note with a move"] == f"{grpc_player.MAX_NOTE_BYTES} bytes of UTF-8"
     assert table["`Hello.sdk`"] == f"{grpc_player.MAX_SDK_BYTES} bytes"
-    assert table["metadata of a call"] == f"{options['grpc.max_metadata_size'] // 1024} KiB"
+    assert table["metadata per call"] == f"{options['grpc.max_metadata_size'] // 1024} KiB"
     assert table["simultaneous connections"] == str(frames.MAX_CONNECTIONS)
 
 

@@ -111,7 +111,7 @@ def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
     for other, what in (
         (comparison(3), "different --players or variants"),
         (comparison(2, field=1), "other bots"),
-        (comparison(2, seed=2), "another --seed"),
+        (comparison(2, seed=2), "a different --seed"),
     ):
         with pytest.raises(WrongResults, match=what):
             read_comparison(file, other, any_seed=False)

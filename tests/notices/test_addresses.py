@@ -65,7 +65,7 @@ def test_an_unknown_host_is_reported(host: str) -> None:
         ("file:///etc/passwd", "have a host"),
         ("there.example", "have a host"),
         ("https://", "have a host"),
-        ("https://a:b@there.example/", "must not contain a user, password"),
+        ("https://a:b@there.example/", "must not contain a user name, password"),
         ("https://there.example/#a", "fragment"),
         ("https://there.example:x/", "can't be parsed"),
         ("https://[::1/", "can't be parsed"),

@@ -133,4 +133,4 @@ def test_a_long_note_can_be_scrolled_with_the_keyboard(world: World) -> None:
     world.filled(fill_stable)
     page = Page(logged_in(world, "ann").get(GAME).text)
     stops = [attributes for tag, attributes in page.tags if tag == "p" and "tabindex" in attributes]
-    assert stops == [{"role": "group", "aria-label": "Private note of mine", "tabindex": "0"}]
+    assert stops == [{"role": "group", "aria-label": "Private note by mine", "tabindex": "0"}]

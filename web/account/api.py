@@ -101,8 +101,8 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
     def new_token(request: Request, caller: Maker, body: WantedToken) -> NewToken:
         """Create a token.
 
-        A token can create only tokens that have no additional scopes and expire no later. In a session, the
-        account's password is required.
+        A token can create only tokens that have no additional scopes and expire no later than it does. In a
+        session, the account's password is required.
         """
         address = address_of(request)
         by: StoredPassword | Bearer | None = _bearer(caller)

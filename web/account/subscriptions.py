@@ -119,7 +119,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
 
     @router.patch("/account/subscriptions/{number}")
     def set_topics(request: Request, caller: Owner, number: Number, body: WantedTopics) -> Subscription:
-        """Change the events of a subscription. Also requires `read`, since notifications may be private."""
+        """Change a subscription's events. Also requires `read`, since notifications may be private."""
         _require_read_scope(caller)
         return _known_or_404(
             subscriptions.set_topics(caller.account, number, body.topics, address=address_of(request))

@@ -105,7 +105,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     def versions(
         caller: OptionalCaller, next_page: Next, bot: BotName, before: BeforeVersion = None, limit: Limit = 50
     ) -> VersionList:
-        """List the versions of a bot, newest first.
+        """List a bot's versions, newest first.
 
         Only the bot's owner and operators see the notes, and only with the `read` scope.
         """
@@ -131,7 +131,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
         ),
     )
     def change(caller: Owner, bot: BotName, body: WantedChange) -> Bot:
-        """Activate another version of your bot, retire or reactivate it, or open or close it to people.
+        """Activate another version of your bot, retire or reactivate the bot, or open or close it to people.
 
         Activating a version also reactivates a benched or retired bot.
         """
@@ -171,13 +171,13 @@ class RatingPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingCurve:
-    """The rating history of a version.
+    """A version's rating history.
 
     Attributes:
         version: The version's number.
         created: When the version joined the ladder.
-        points: The first is from before the first game, and the last is current. There are at most 129
-            points, evenly spaced if there were more games.
+        points: The first point is the rating before the first game, and the last one is the current rating.
+            There are at most 129 points, evenly spaced if there were more games.
     """
 
     version: int
@@ -187,7 +187,7 @@ class RatingCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingList:
-    """The rating histories of a bot.
+    """A bot's rating histories.
 
     Attributes:
         players: Number of players, or null for all games.
@@ -231,7 +231,7 @@ def histories_api(store: Store) -> APIRouter:
     ) -> OpponentList:
         """List a bot's opponents, those with the most games first.
 
-        Games of all versions count, except games with a disqualified bot. ``expected`` is computed for games
+        All versions' games count, except those with a disqualified bot. ``expected`` is computed for games
         with ``players`` players, from the ratings in these games. By default, it is computed from the ratings
         in all games, and averaged over the ladder's table sizes.
         """

@@ -45,7 +45,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveRow:
-    """A point of the curve as a table row."""
+    """A point on the curve as a table row."""
 
     version: int  # number of the version
     games: int  # number of the version's games so far
@@ -58,7 +58,7 @@ class CurveRow:
 class Curve:
     """A curve, as a drawing and as a table."""
 
-    games: int  # number of games of all versions
+    games: int  # number of games played by all versions
     lines: tuple[CurveLine, ...]  # one per version, oldest first
     ratings: tuple[CurveMark, ...]  # marks on the vertical axis, from the bottom up
     counts: tuple[CurveMark, ...]  # marks on the horizontal axis, from the left

@@ -82,7 +82,7 @@ class FaultyGame:
 class Failures:
     """A bot's faults."""
 
-    games: int  # number of recent games with a fault that were read
+    games: int  # number of recent faulty games that were read
     kinds: tuple[tuple[Fault, int], ...]  # faults by kind, most frequent first
     last: tuple[FaultyGame, ...]  # the latest of these games, newest first
 
@@ -193,7 +193,7 @@ _SHOWN_KINDS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistakes:
-    """The costly decisions of a version, and what they have in common.
+    """A version's costly decisions, and what they have in common.
 
     ``rounds`` are pairs of a round and the number of costly decisions in it. ``missed`` and ``taken`` are
     pairs of a kind of card and a count, largest first: how often the card was only in the best move

@@ -107,7 +107,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _resolve_links(children: Sequence[Token] | None, resolve: Resolve) -> list[Token] | None:
-    """Resolve links; those without an address become their text."""
+    """Resolve links; those without an address are replaced by their text."""
     if children is None:
         return None
     resolved: list[Token] = []

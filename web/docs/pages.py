@@ -197,7 +197,7 @@ def _texts(root: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def with_downloads(text: str, downloads: Downloads) -> str:
-    """Insert the addresses of downloads into a document, and remove parts about downloads not offered.
+    """Insert download addresses into a document, and remove parts about downloads that aren't offered.
 
     Such a part is between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``. In it,
     ``https://NAME.example`` stands for the address.

@@ -39,7 +39,7 @@ class ExampleLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A caption with a line per player of a game, or per independent example."""
+    """A caption with a line per player in a game, or per independent example."""
 
     caption: str
     lines: tuple[ExampleLine, ...]
@@ -57,7 +57,7 @@ class TurnSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleTurn:
-    """A turn: the choices, their results, and the hands of the next turn."""
+    """A turn: the choices, their results, and the hands for the next turn."""
 
     caption: str
     seats: tuple[TurnSeat, ...]
@@ -74,7 +74,7 @@ def worth(caption: str, *tables: Table) -> Picture:
 
 
 def maki(caption: str, *tables: Table) -> Picture:
-    """Return the tables of a round with the points for their maki."""
+    """Return the tables in a round with the points for their maki."""
     rules = Rules(players=len(tables))
     scores = [score.maki for score in score_round(rules, tables)]
     laid = [stacks(rules, table) for table in tables]
@@ -90,7 +90,7 @@ def maki(caption: str, *tables: Table) -> Picture:
 
 
 def soy_sauce(caption: str, *tables: Table) -> Picture:
-    """Return the tables of a round with only the points for their soy sauce."""
+    """Return the tables in a round with only the points for their soy sauce."""
     rules = Rules(players=len(tables), soy_sauce=True)
     scores = [score.soy_sauce for score in score_round(rules, tables)]
     laid = [tuple(replace(stack, points=None) for stack in stacks(rules, table)) for table in tables]
@@ -159,7 +159,7 @@ def turn(
 
 
 def _side_by_side(caption: str, laid: Iterable[tuple[Stack, ...]], says: Iterable[str]) -> Picture:
-    """Return a picture with a line per player of a game."""
+    """Return a picture with a line per player in a game."""
     lines = (
         ExampleLine(name=f"Seat {seat}", stacks=stacks_of_one, says=words)
         for seat, (stacks_of_one, words) in enumerate(zip(laid, says, strict=True))
@@ -241,13 +241,18 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     "chopsticks": (_TWO_AT_ONCE,),
     "scoring-a-round": (
         worth(
-            "Tempura: only whole pairs count.",
+            "Tempura: only complete pairs count.",
             (_TEMPURA,),
             (_TEMPURA,) * 2,
             (_TEMPURA,) * 3,
             (_TEMPURA,) * 4,
         ),
-        worth("Sashimi: only whole threes count.", (_SASHIMI,) * 2, (_SASHIMI,) * 3, (_SASHIMI,) * 5),
+        worth(
+            "Sashimi: only complete sets of three count.",
+            (_SASHIMI,) * 2,
+            (_SASHIMI,) * 3,
+            (_SASHIMI,) * 5,
+        ),
         worth(
             "Dumplings: each is worth more than the one before, up to five.",
             *((_DUMPLING,) * n for n in range(1, 7)),
@@ -289,7 +294,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     ),
     "places": (
         ranking(
-            "Puddings break ties between equal totals. Seats that tie in puddings, too, share a place.",
+            "Puddings break ties between equal totals. Seats that also tie in puddings share a place.",
             (41, 2),
             (52, 1),
             (41, 3),

@@ -64,7 +64,7 @@ class ShownDecision:
     decision: AnalysedDecision
     played: ShownMove
     options: tuple[ShownMove, ...]
-    house: tuple[tuple[ShownMove, tuple[str, ...]], ...]  # house bots' choices with their names, best first
+    house: tuple[tuple[ShownMove, tuple[str, ...]], ...]  # house bots' choices and bot names, best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _graph(analysis: Analysis, chances: list[list[float]]) -> Graph:
 
 
 def decisions_of(analysis: Analysis, seat: int) -> tuple[ShownDecision, ...]:
-    """Lay out all decisions of a seat, in order."""
+    """Lay out all of a seat's decisions, in order."""
     return tuple([shown_decision(each) for each in analysis.decisions if each.seat == seat])
 
 

@@ -31,7 +31,7 @@ class Game:
         players: Number of players.
         variants: Names of the variants in play.
         ended: End of the match.
-        rated: Whether the game counts. Games with a disqualified bot don't count.
+        rated: Whether the game counts towards ratings. Games with a disqualified bot don't.
         replay: The address of the replay.
         seats: The seats, in order.
     """

@@ -102,7 +102,7 @@ class ListedGames:
 def read_games(
     games: GameRepository, query: GamesQuery, limit: int, *, version: int | None = None
 ) -> ListedGames:
-    """Return at most ``limit`` games of a list.
+    """Return at most ``limit`` games from a list.
 
     ``version`` selects one version of a bot, in a list that isn't a search. Raises Problem if a parameter
     doesn't apply to the list.

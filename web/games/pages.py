@@ -193,14 +193,14 @@ def game_pages(store: Store) -> APIRouter:
 
 
 def _disqualified_bots(store: Store, game: GamePage) -> tuple[str, ...]:
-    """Return the game's disqualified bots. If there are any, the game doesn't count."""
+    """Return the game's disqualified bots. If there are any, the game doesn't count towards ratings."""
     known = (store.bots.find(seat.bot) for seat in game.seats)
     return tuple(bot.name for bot in known if bot is not None and bot.state is BotState.DISQUALIFIED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateGame:
-    """A game of a challenge or of a submission."""
+    """A game in a challenge or a submission."""
 
     shown: Shown
     above: tuple[tuple[str, str], ...]  # its parent pages, outermost first: address and name

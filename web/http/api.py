@@ -1,12 +1,12 @@
-"""The basis of the data API: routes, pages of lists, guards, and the OpenAPI description.
+"""The basis of the data API: routes, pagination, guards, and the OpenAPI description.
 
 Routes are plain functions:
 
 - A route returns a frozen dataclass, which FastAPI serializes and describes. The docstrings of the function
   and the dataclass become the API's description: the function's first line is the summary, and the
   dataclass's ``Attributes`` describe the fields. If commands also print the document, it belongs in
-  :mod:`arena.protocol.documents`. A route may return a subclass of its document, such as a row of the store:
-  FastAPI leaves out the fields that the subclass adds.
+  :mod:`arena.protocol.documents`. A route may return a subclass of its document, such as a row from the
+  store: FastAPI leaves out the fields that the subclass adds.
 - The type of an argument, such as ``caller: Reader``, requires a scope. If ``caller.may_see`` returns False,
   raise ``Problem(404, …)``, so that the response doesn't reveal what exists. :func:`refusal` turns domain
   errors into problems. Common problems are described for every route, others by
@@ -200,7 +200,7 @@ def _add_problems(method: str, operation: Document) -> None:
         texts[401] = "The request has no valid token or session."
         texts[403] = "The token lacks the scope, or the request came from another site."
         if method != "get":
-            texts[429] = "The session, or the account's tokens, made too many changes within an hour."
+            texts[429] = "Too many changes within an hour, in the session or with the account's tokens."
     if any(parameter["in"] != "path" for parameter in parameters) or "requestBody" in operation:
         texts[422] = "The request is invalid: it doesn't match this schema."
     if "requestBody" in operation:
@@ -266,7 +266,7 @@ Next = Annotated[NextPage, Depends()]
 
 _BEARER: Final = {"WWW-Authenticate": 'Bearer realm="Kaiten"'}
 
-# These two only document the API; note_caller does the authentication.
+# The next two constants only document the API; note_caller does the authentication.
 _TOKEN: Final = HTTPBearer(
     scheme_name="token",
     description="An account's token, kaiten_…, created at /account. Each operation lists its scope.",
@@ -334,7 +334,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
 """Status and hint by error; an empty hint means the status's default."""
 
 _RETRY_AFTER_SECONDS: Final = "5"
-"""``Retry-After`` of refusals for lack of room: by then, other uploads may have ended."""
+"""``Retry-After`` for refusals due to lack of room: by then, other uploads may have ended."""
 
 _BUSY: Final = 503
 

@@ -183,7 +183,7 @@ def may_read(caller: Caller | None, account: int | None) -> bool:
 class Callers:
     """Authenticates requests. The application's state holds an instance as ``callers``.
 
-    ``count_change`` counts a caller's request to change data, and raises Problem (429) after too many.
+    ``count_change`` counts a caller's request to change data, and raises Problem (429) if there are too many.
     """
 
     def __init__(self, accounts: Accounts, bots: Bots, count_change: Callable[[Caller], None]) -> None:
@@ -193,7 +193,7 @@ class Callers:
 
     def find(self, request: Request) -> Caller | None:
         """Authenticate a request."""
-        # A request with this header bypasses the CSRF check, so its cookies must not count.
+        # A request with this header bypasses the CSRF check, so its cookies must be ignored.
         if "authorization" in request.headers:
             return self._with_token(request.headers["authorization"])
         secret = session_secret(request)
@@ -241,7 +241,7 @@ def caller_of(request: Request) -> Caller | None:
 
 
 def count_change(request: Request, caller: Caller) -> None:
-    """Count a request that may change data. Raises Problem (429) after too many by the caller."""
+    """Count a request that may change data. Raises Problem (429) if the caller has sent too many."""
     if request.method not in _SAFE:
         callers: Callers = request.app.state.callers
         callers.count_change(caller)

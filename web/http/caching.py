@@ -62,7 +62,7 @@ def conditional_response(request: Request, what: object, make: Callable[[], Resp
 
 
 def tag_of(*what: object) -> str:
-    """Return an ETag of these values, valid for this process only."""
+    """Return an ETag for these values, valid for this process only."""
     return f'W/"{hashlib.sha256(repr((_PROCESS, *what)).encode()).hexdigest()}"'
 
 

@@ -33,7 +33,7 @@ _LOG_SECONDS: Final = 60.0
 class ConnectionLimits:
     """Connection limits."""
 
-    total: int  # of all sources; above this limit, a new connection closes the one that has been idle longest
+    total: int  # from all sources; beyond it, a new connection closes the one that has been idle longest
     per_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
     header_seconds: float = 10.0  # for headers: from connecting, or from a later request's first byte
     rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived when the response was sent
@@ -132,7 +132,7 @@ def _contains(network: IPv4Network | IPv6Network, address: Any) -> bool:  # noqa
 class GuardedConnection(H11Protocol):
     """A counted connection with a deadline for headers.
 
-    uvicorn constructs these itself, so each server gets a subclass with its own ``limiter``: see
+    uvicorn constructs the instances itself, so each server gets a subclass with its own ``limiter``: see
     :func:`guarded`.
     """
 

@@ -49,9 +49,9 @@ AuthorName = Annotated[
     str, Path(pattern=r"^[^\x00]{1,64}$", description="An author's name (case-insensitive).")
 ]
 BotName = Annotated[str, Path(pattern=_BOT, description="A bot's name.")]
-OfBot = Annotated[str | None, Query(pattern=_BOT, description="Only games of this bot.")]
+OfBot = Annotated[str | None, Query(pattern=_BOT, description="Only entries for this bot.")]
 OfVersion = Annotated[
-    int | None, Query(ge=1, le=MAX_VERSION, description="Only games of this version of the bot.")
+    int | None, Query(ge=1, le=MAX_VERSION, description="Only games played by this version of the bot.")
 ]
 OfAuthor = Annotated[
     str | None,

@@ -135,7 +135,7 @@ class RateLimits:
         self._count("to confirm the password", _limit(10, _QUARTER, "session", str(session.id)))
 
     def count_change(self, caller: Caller) -> None:
-        """Count a request to change data. Raises Problem (429) after too many.
+        """Count a request to change data. Raises Problem (429) if there are too many.
 
         Without a limit, one account could slow down the site and fill the database. Each session has its own
         limit, so that someone with a stolen token can't keep the owner from revoking it.
@@ -149,12 +149,12 @@ class RateLimits:
         self._count("to register", _limit(50, _HOUR, "register", "from", source))
 
     def count_game(self, request: Request) -> None:
-        """Count a game against bots. Raises Problem (429) after too many."""
+        """Count a game against bots. Raises Problem (429) if there are too many."""
         source = network_of_visitor(request)
         self._count("to start a game", _limit(200, _HOUR, "play", "from", source))
 
     def count_subscription(self, request: Request, account: KnownAccount, address: str) -> None:
-        """Count a new subscription for an address. Raises Problem (429) after too many.
+        """Count a new subscription for an address. Raises Problem (429) if there are too many.
 
         These limits stop anyone from flooding other people's mailboxes with confirmation requests, even with
         many accounts.
@@ -168,7 +168,7 @@ class RateLimits:
         )
 
     def count_test(self, request: Request, account: KnownAccount) -> None:
-        """Count a test of a subscription. Raises Problem (429) after too many."""
+        """Count a test of a subscription. Raises Problem (429) if there are too many."""
         self._count(
             "to send a test message",
             _limit(20, _HOUR, "test", "as", str(account.id)),

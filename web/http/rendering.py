@@ -125,7 +125,7 @@ def percent(share: float | None) -> str:
 
 
 def millis(value: float | None) -> str:
-    """Format a time in milliseconds (with tenths below 10 ms) or, from 10 s, in seconds; None as a dash."""
+    """Format a time in milliseconds (with tenths below 10 ms), or in seconds from 10 s up; None as a dash."""
     if value is None:
         return _NOTHING
     if value < _TENTH:
@@ -233,7 +233,7 @@ def render(template: str, **context: object) -> str:
 class PageRouter(APIRouter):
     """Page routes, each for GET and HEAD unless it specifies other methods.
 
-    Responses of ``anonymous`` routes are the same for everyone; ``private`` routes require a session.
+    Responses from ``anonymous`` routes are the same for everyone; ``private`` routes require a session.
     """
 
     def __init__(self, *, prefix: str = "", anonymous: bool = False, private: bool = False) -> None:

@@ -57,8 +57,8 @@ class SecurityHeaders:
     """ASGI middleware that adds ``SECURITY_HEADERS`` and ``Cache-Control`` to every response.
 
     A route changes them by setting a flag on the request's state: ``framable`` if other sites may frame the
-    page, ``readable`` if their scripts may read the data, ``private`` if the page is made for one visitor who
-    need not be logged in.
+    page, ``readable`` if their scripts may read the data, and ``private`` if the page is made for one
+    visitor, who need not be logged in.
     """
 
     def __init__(self, app: ASGIApp) -> None:

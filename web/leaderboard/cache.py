@@ -1,7 +1,7 @@
 """The leaderboard in memory.
 
-Pages, API, CSV and badges show the same rows. Reading them all each time would take a hundred times as long
-as reading only the changes.
+The pages, the API, the CSV file and the badges show the same rows. Reading them all each time would take a
+hundred times as long as reading only the changes.
 """
 
 import gc

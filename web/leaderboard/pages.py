@@ -197,11 +197,11 @@ _FEW: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Encounter:
-    """A cell of the table: a bot's record against another."""
+    """A cell in the table: a bot's record against another bot."""
 
     games: int
     share: float  # share of their games in which the bot finished ahead; ties count half
-    shade: int  # 0 for never ahead to 10 for always
+    shade: int  # from 0 (never ahead) to 10 (always ahead)
 
 
 def encounter(meeting: Meeting) -> Encounter:
@@ -241,7 +241,7 @@ class Badge:
 def badge_of(bot: str, row: Row | None, bots: int, state: str) -> Badge:
     """Return a bot's badge.
 
-    ``row`` is None if the bot is not on the leaderboard; its ``state`` then replaces the rank.
+    ``row`` is None if the bot is not on the leaderboard; in that case, ``state`` replaces the rank.
     """
     if row is None:
         return _badge(bot, state, f"{bot} on Kaiten: {state}")

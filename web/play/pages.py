@@ -81,7 +81,7 @@ class OpenGameLimits:
     """Adds people's games, and limits how many are open per address. Thread-safe.
 
     Without limits, one person could occupy all ``tables`` and waiting places. Only games added
-    by this process count.
+    by this process are counted.
     """
 
     def __init__(self, games: PersonGames, *, tables: int) -> None:
@@ -410,7 +410,7 @@ def _title(game: PersonGame) -> str:
 
 
 def _places(game: PersonGame) -> tuple[FinalPlace, ...]:
-    """Return the participants of a game that is over, the winner first."""
+    """Return the participants in a game that is over, the winner first."""
     if not game.replay:
         return ()
     replay = parse(game.replay)

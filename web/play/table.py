@@ -49,7 +49,7 @@ class TableView:
     turn: int
     turns: int  # number of turns in a round
     seats: tuple[SeatAtTable, ...]  # the person's last
-    news: tuple[str, ...]  # events of the last turn, one sentence each
+    news: tuple[str, ...]  # events in the last turn, one sentence each
     choices: Choices
     towards: str  # the name of the player who gets the hand next
 
@@ -70,7 +70,7 @@ def seating_of(game: PersonGame) -> SeatingPlan:
 
 
 def seated(bots: tuple[tuple[str, int] | None, ...], *, dummy: bool) -> SeatingPlan:
-    """Return a seating; seats of the same bot are numbered."""
+    """Return a seating; seats occupied by the same bot are numbered."""
     counts = Counter(bot[0] for bot in bots if bot)
     number: Counter[str] = Counter()
     names = []

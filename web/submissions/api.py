@@ -1,4 +1,4 @@
-"""The submissions API: upload a file, read its progress, or follow it as server-sent events."""
+"""The submissions API: upload a file, and read a submission's progress, once or as server-sent events."""
 
 import asyncio
 import time

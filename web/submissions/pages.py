@@ -57,7 +57,7 @@ class ProgressStep:
 
 
 def steps(submission: KnownSubmission) -> tuple[ProgressStep, ...]:
-    """Return the four steps of a submission; the last is active, passed or rejected."""
+    """Return a submission's four steps; the last is active, passed or rejected."""
     end = Stage.PASSED if submission.check_only else Stage.ACTIVE
     if submission.stage is Stage.REJECTED:
         end = Stage.REJECTED

@@ -98,7 +98,7 @@ class Film:
     rules: Rules
     steps: tuple[Step, ...]  # its turns, replayed under the rules
     frames: tuple[Frame, ...]  # all frames, in order
-    # The participants' display names, the dummy last; seats of the same bot get distinct names.
+    # The participants' display names, the dummy last; seats occupied by the same bot get distinct names.
     names: tuple[str, ...]
     certain: tuple[tuple[int, ...], ...]  # per turn: each table's certain points in the round, after the turn
 

@@ -69,7 +69,7 @@ def requested_screen(shown: Shown, requested: RequestedFrame, base: str) -> Scre
 
 
 def requested_film(shown: Shown, requested: RequestedFrame) -> Film:
-    """Return the game of a requested frame. Raises HTTPException (404) if there is no such frame."""
+    """Return the film containing a requested frame. Raises HTTPException (404) if there is no such frame."""
     played = film(shown.replay)
     if requested.frame not in played.frames:
         raise Problem(404, "This game has no such turn or step.", instead=(shown.home, shown.title))
@@ -78,7 +78,7 @@ def requested_film(shown: Shown, requested: RequestedFrame) -> Film:
 
 
 def all_frames(request: Request, played: Film, view: str) -> Response:
-    """Return all frames of a game as data. Raises HTTPException (404) if there is no such seat."""
+    """Return all of a game's frames as data. Raises HTTPException (404) if there is no such seat."""
     data = msgspec.json.encode(frames(played, seated(played, Viewpoint.read(view))))
     return tagged(request, Response(data, media_type="application/json"))
 

@@ -67,7 +67,7 @@ class Sheet:
         return self._draw.textlength(text, font) / _OVERSAMPLING
 
     def cut(self, text: str, size: int, width: float) -> str:
-        """Shorten a text to fit into a width."""
+        """Shorten text to fit a width."""
         font = ImageFont.load_default(_OVERSAMPLING * size)
         while self._draw.textlength(text, font) > _OVERSAMPLING * width:
             text = text.rstrip("…")[:-1] + "…"
@@ -246,7 +246,7 @@ class _Box(NamedTuple):
 
 
 def turn_picture(film: Film, frame: Frame, viewpoint: Viewpoint, title: str) -> bytes:
-    """Return a frame's picture as PNG; for the last frame, the game's. The viewpoint's seat must exist."""
+    """Return a frame's picture as PNG, or the game's for the last frame. The viewpoint's seat must exist."""
     if frame.stage is FilmStage.END:
         return picture(film, title)
     shown = scene(film, frame, viewpoint)

@@ -133,7 +133,7 @@ class ViewerEvent:
 
 
 def events(film: Film) -> tuple[ViewerEvent, ...]:
-    """Return all moments, in order."""
+    """Return all events of a game, in order."""
     found: list[ViewerEvent] = []
     leader = None
     for frame in film.frames:
@@ -176,7 +176,7 @@ def _moves(film: Film, frame: Frame) -> Iterator[ViewerEvent]:
 class Shown:
     """A game to watch, rated or not."""
 
-    title: str  # such as `Game 12`
+    title: str  # for example, `Game 12`
     replay: str  # its public replay, as JSON
     home: str  # the address of its page
     base: str  # prefix of its frames' addresses, without a trailing slash

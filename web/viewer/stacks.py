@@ -48,7 +48,7 @@ def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[
 
 
 def with_points(laid: Sequence[Stack], card: Card, points: int) -> tuple[Stack, ...]:
-    """Add points that are decided only at the end of a round or game to the stack that begins with this kind.
+    """Set the points of a kind's stack, for kinds that score only at the end of a round or game.
 
     ``laid`` are a table's stacks. For maki, ``card`` may be any kind of maki.
     """
@@ -92,8 +92,8 @@ def _stack(rules: Rules, laid: Sequence[tuple[Card, bool]]) -> Stack:
 class SeatStanding:
     """The points in a frame, one entry per participant."""
 
-    # Points of finished rounds, and the certain points of this round. Maki, soy sauce and puddings count once
-    # they have been scored.
+    # Points from finished rounds, and the certain points from this round. Maki, soy sauce and puddings count
+    # once they have been scored.
     scores: tuple[int, ...]
     gains: tuple[int, ...]  # points gained in this frame
     players: int  # number of participants, excluding the dummy

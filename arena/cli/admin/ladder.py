@@ -31,11 +31,11 @@ def rebuild_ratings() -> None:
 
 
 _MAX_GAMES: Final = 20_000
-"""Maximum number of recent games that reports read. More would change β by less than its error."""
+"""Maximum number of recent games to read for a report. More games would change β by less than its error."""
 
 
 def fit_beta() -> None:
-    """Estimate β, the noise in one game, from recent games, and print how much this improves predictions."""
+    """Estimate β, the noise in one game, from recent games, and print how much predictions improve."""
     from arena.ladder.calibration import fit_betas
 
     with open_arena_store() as (_, store):

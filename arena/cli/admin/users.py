@@ -37,7 +37,7 @@ def reset_password(name: Name) -> None:
 
 
 def set_role(name: Name, role: Annotated[Role, typer.Argument(help="New role: user or operator.")]) -> None:
-    """Change the role of an account. The change applies to its sessions and tokens immediately."""
+    """Change an account's role. The change applies to the account's sessions and tokens immediately."""
     with operating() as operators:
         changed = operators.set_role(operator_name(), name, role)
     typer.echo(f"{changed.name} {changed.role}")

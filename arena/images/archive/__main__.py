@@ -1,4 +1,4 @@
-"""The process that reads an archive: it drops its privileges, reads, answers and exits."""
+"""The process that reads an archive: it drops its privileges, repacks the image, answers and exits."""
 
 import ctypes
 import os

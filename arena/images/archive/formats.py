@@ -152,7 +152,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class Search:
-    """Searches an OCI layout for the image of one platform."""
+    """Searches an OCI layout for one platform's image."""
 
     def __init__(self, archive: Archive, platform: Platform, limits: IntakeLimits) -> None:
         self._archive = archive

@@ -144,7 +144,7 @@ class Archive:
 
 
 def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive:
-    """Return the members of an archive.
+    """Return an archive's members.
 
     ``scratch`` is the descriptor of an empty file, which receives the tar if the archive is compressed.
     Raises Rejected if the archive is empty or its compression is unsupported, and for the same reasons as

@@ -238,7 +238,7 @@ class TarReader:
 
 def _header_name(header: bytes) -> bytes:
     name = _until_nul(header[:100])
-    # Only POSIX headers have a prefix. GNU headers, which have another magic, have other fields here.
+    # Only POSIX headers have a prefix. GNU headers, which have a different magic, have other fields here.
     prefix = _until_nul(header[345:500]) if header[257:263] == b"ustar\0" else b""
     return prefix + b"/" + name if prefix else name
 

@@ -1,4 +1,4 @@
-"""An image's files, with the details needed to resolve links: names, types, sizes, targets.
+"""An image's files, with the details needed to resolve links: names, types, sizes and targets.
 
 Layers are combined as engines combine them (OCI image specification 1.1, "Image Layer Filesystem Changeset").
 Paths that go through a link or a file are rejected, because engines differ in how they handle them.
@@ -186,7 +186,7 @@ class Tree:
                 )
 
     def _check_accounts(self, path: str) -> None:
-        """Check a file that the engine reads before it starts a container. A bad file would prevent that."""
+        """Check a file that the engine reads before starting a container, which a bad file would prevent."""
         where, node = self.resolve(path)
         if where[:1] and where[0] in MOUNTED:
             raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")

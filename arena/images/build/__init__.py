@@ -2,7 +2,7 @@
 
     ensure_base_image(client, language)  kaiten/bot-base-python:latest and the like, built only if missing
                                          or outdated
-    build_bot_image(client, folder)      the image of a folder with a Dockerfile
+    build_bot_image(client, folder)      an image from a folder with a Dockerfile
     build_canary_image(client)           kaiten/canary:latest, which tests the sandbox from inside
     build_server_image(client)           localhost/kaiten/server:latest, from a checkout
     build_database_image(client)         localhost/kaiten/postgresql:15, for docker-compose.yml

@@ -21,7 +21,7 @@ from arena.languages.language import BaseRecipe, Language
 _DOCKERFILE: Final = "Dockerfile"
 
 PACKAGES: Final = "packages"
-"""The folder of the fetched packages in the build context.
+"""The folder in the build context that contains the fetched packages.
 
 If the recipe's folder already contains a folder with this name, as in the server's image, that folder is used
 unchanged.

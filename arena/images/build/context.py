@@ -1,4 +1,7 @@
-"""Builds images from folders with a Dockerfile, such as sample bots. Works with Docker 20.10 and later."""
+"""Builds images from folders with a Dockerfile, such as those of sample bots.
+
+Works with Docker 20.10 and later.
+"""
 
 import re
 import shutil
@@ -70,7 +73,7 @@ def build(
 def _readable_copy(folder: Path) -> Iterator[Path]:
     """Copy a folder so that every user can read it, as with `chmod -R a+rX`. Raises ImageError.
 
-    With a strict umask, only this user can read new files, such as those of a checkout. Images keep the
+    With a strict umask, only this user can read new files, such as those in a checkout. Images keep the
     files' modes, but their programs run as other users.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-context-") as name:

@@ -3,9 +3,9 @@
 A registry is faster. If none is reachable, Debian packages provide equivalent content: the interpreter, a
 shell and the C libraries that compiled packages expect.
 
-A registry may later serve a different image under the same tag. So the tag is resolved once: the
-image, which is pulled by its digest unless the engine has it, is tagged ``kaiten/registry-NAME``, and later
-builds use this tag.
+A registry may later serve a different image under the same tag. The tag is therefore resolved only once: the
+image is pulled by its digest, unless the engine already has it, and tagged ``kaiten/registry-NAME``, which
+later builds use.
 """
 
 import hashlib

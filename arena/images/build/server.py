@@ -1,4 +1,4 @@
-"""The images of docker-compose.yml, built from a checkout: the arena itself, and its database."""
+"""The images for docker-compose.yml, built from a checkout: the arena itself, and its database."""
 
 import shutil
 import tempfile
@@ -70,7 +70,7 @@ _PARENTS: Final = Parents(
     name="postgresql",
     official="postgres:15-bookworm",
     packages=("postgresql-15", "tzdata"),
-    # The query compiler (JIT) is by far the largest part, and doesn't help the arena's short queries.
+    # The query compiler (JIT) is by far the largest component, and doesn't help the arena's short queries.
     left_out=("/usr/lib/*/libLLVM*", "/usr/lib/postgresql/15/lib/bitcode/*", "/usr/share/perl/*"),
 )
 

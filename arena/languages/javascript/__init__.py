@@ -17,7 +17,7 @@ JAVASCRIPT: Final = Language(
     interpreter=("node",),
     sample="greedy-js",
     # Node 24, packages and the library for bots, but no npm. Debian 12 has only Node 18, which has reached
-    # its end of life. So Node is installed from a wheel that is pinned by its hash, and the parent image need
+    # its end of life, so Node is installed from a wheel that is pinned by its hash, and the parent image need
     # not contain Node.
     recipe=BaseRecipe(
         folder=_HERE / "image",

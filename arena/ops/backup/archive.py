@@ -57,7 +57,7 @@ class BackupManifest:
     parts: dict[str, BackupPart]  # all parts except the manifest, by name
 
     def rows(self, table: str) -> int:
-        """Return the number of a table's rows; 0 if the table did not exist yet."""
+        """Return the number of rows in a table; 0 if the table did not exist yet."""
         return self.tables[table].rows if table in self.tables else 0
 
     def names(self, folder: str) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ _MAX_BATCH_BYTES: Final = 256 * 1024 * 1024
 
 
 def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
-    """Yield the bytes of batches of rows, one batch at a time."""
+    """Yield batches of rows as bytes, one batch at a time."""
     for batch in batches:
         content = msgspec.msgpack.encode(batch)
         yield len(content).to_bytes(_LENGTH_BYTES) + content
@@ -156,7 +156,10 @@ _PART_NAME: Final = re.compile(
 
 
 class BackupArchive:
-    """A backup that is open for reading. Create it with :meth:`opened` or, from an open file, :meth:`of`."""
+    """A backup that is open for reading.
+
+    Create it with :meth:`opened`, or from an open file with :meth:`of`.
+    """
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self._path = path
@@ -250,7 +253,7 @@ def _parse_manifest(content: bytes, path: Path) -> BackupManifest:
     if manifest.revision < FIRST_REVISION:
         raise BackupTooOld(
             f"{path} has tables at revision {visible(manifest.revision)}, {NO_UPGRADE}: start an "
-            "arena without it or, to keep its games, restore it with the version that made it"
+            "arena without it. To keep its games, restore it with the version that made it"
         )
     if not is_known(manifest.revision):
         raise BackupNewer(

@@ -1,9 +1,9 @@
 """Makes a backup of an arena, which may be running.
 
 All rows are from one snapshot. A submission's file exists at least while its stage is ``received``, and an
-image is stored before anything refers to it. So the received files are copied first. If one is missing, its
-submission has been inspected since the snapshot, and a new snapshot is opened. Then the rows are written, and
-finally the images are copied.
+image is stored before anything refers to it. Therefore, the received files are copied first. If a file no
+longer exists, its submission has been inspected since the snapshot, and a new snapshot is opened. Next, the
+rows are written, and finally, the images are copied.
 """
 
 import hashlib
@@ -107,7 +107,7 @@ class BackupSources:
 def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[str], None]) -> BackupManifest:
     """Write a backup.
 
-    The sources may be in use. ``file`` need not be seekable. ``now`` is UTC; ``say`` receives progress
+    The sources may be in use. ``file`` need not be seekable. ``now`` is in UTC; ``say`` receives progress
     messages. Raises IntakeError, OSError, StoreError, or NotRestorable if the database has data that can't
     be restored.
     """

@@ -120,7 +120,7 @@ def _check_empty(place: RestoreTarget) -> None:
             if not file.is_dir() and file != place.data / "lock":
                 raise TargetNotEmpty(
                     f"{place.data} is not empty ({file.relative_to(place.data)}, …): set ARENA_DATA_DIR to "
-                    "another folder, or move the files away"
+                    "another folder, or move the files elsewhere"
                 )
     dump.check_empty(place.url)
 

@@ -119,7 +119,7 @@ def write(lines: Iterator[bytes], folder: Path) -> None:
 
 
 def main() -> int:
-    """Write the files of one day; return the exit code."""
+    """Write one day's files; return the exit code."""
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     complete = False
 

@@ -1,8 +1,8 @@
-"""Makes the files of finished days, oldest first.
+"""Makes the files for finished days, oldest first.
 
 Games are in the order in which they were rated, and each pair of files continues where the previous pair
-ended. So every game is in exactly one pair, even if the clock was wrong: a game that was stored too late for
-its day's files is in the next pair.
+ended. Therefore, every game is in exactly one pair, even if the clock was wrong: a game that was stored too
+late for its day's files is in the next pair.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ _BATCH: Final = 50
 _DAY: Final = timedelta(days=1)
 _TEMPORARY_PREFIX: Final = "making-"
 _BEFORE_FIRST_GAME: Final = date(2000, 1, 1)
-"""A day before all games."""
+"""A day earlier than any game."""
 
 
 class Exporter:
@@ -72,7 +72,7 @@ class Exporter:
         self._closed = False
 
     def make(self) -> None:
-        """Make all missing files of finished days, and remove old ones.
+        """Make all missing files for finished days, and remove old files.
 
         Raises ExportError, OSError or StoreError. After an error, the days already exported are kept, and the
         next call exports the rest.
@@ -107,7 +107,7 @@ class Exporter:
         return day if day < (self._now() - _DAY_END_DELAY).date() else None
 
     def _make_day(self, day: date, manifest: ExportManifest, oldest: date) -> ExportManifest:
-        """Make a day's files and return the manifest with them."""
+        """Make a day's files and return a manifest that includes them."""
         first, last = self._games.numbers(_since(manifest, oldest), _midnight(day + _DAY))
         if manifest.files:
             first = manifest.files[-1].last + 1

@@ -52,7 +52,10 @@ def exports_folder(settings: Settings) -> Path:
 
 
 def read_manifest(folder: Path) -> ExportManifest:
-    """Read a folder's manifest; it is empty if the file is missing. Raises ExportError if it is damaged."""
+    """Read a folder's manifest; it is empty if there is no file.
+
+    Raises ExportError if the file is damaged.
+    """
     file = folder / MANIFEST
     try:
         return msgspec.json.decode(file.read_bytes(), type=prepared(ExportManifest))

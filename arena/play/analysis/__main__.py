@@ -24,7 +24,7 @@ def main() -> None:
     """Analyse one game."""
     parser = argparse.ArgumentParser(
         prog="python -m arena.play.analysis",
-        description="Analyse a replay: read it from stdin as a line of JSON, write the analysis to stdout.",
+        description="Analyse a replay: read a line of JSON from stdin, and write the analysis to stdout.",
     )
     parser.add_argument("--playouts", type=int, required=True, help="playouts per position and option")
     given = parser.parse_args()

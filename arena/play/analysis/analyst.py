@@ -1,7 +1,7 @@
 """Analyses a recorded game with playouts: finishes the game many times from each position and option.
 
 In a playout, identical simple players (:mod:`arena.sdk.search`) finish the round, and the results of later
-rounds are drawn from samples. All options of a decision are tried with the same deals and the same first
+rounds are drawn from samples. All of a decision's options are tried with the same deals and the same first
 moves by the other seats, so differences in value reflect quality, not luck. An analysis also contains the
 house bots' choices.
 """
@@ -42,7 +42,7 @@ VERSION: Final = 2
 PLAYOUTS: Final = 600
 """Default number of playouts. With it, analysing a game takes at most about 20 s of CPU time."""
 _FINALISTS: Final = 6
-"""A quarter of the playouts try all options. The rest try only this many of the best, and the played one."""
+"""A quarter of the playouts try all options. The rest try only this many of the best, and the one played."""
 _DIGITS: Final = 4
 
 Deal = Callable[[Random], World]
@@ -57,8 +57,8 @@ def analyse(
 ) -> Analysis:
     """Analyse a game; the same arguments give the same numbers.
 
-    ``playouts`` is the number of playouts for each position and each of the best options, at least
-    ``MIN_PLAYOUTS``; other options get a quarter.
+    ``playouts``, which must be at least ``MIN_PLAYOUTS``, is the number of playouts for each position, each
+    of the best options and the option played. Other options get a quarter of that number.
     The analysis includes the moves that ``bots`` would have played. Raises InvalidReplay if the game breaks
     the rules; the message describes the first difference.
     """
@@ -102,7 +102,7 @@ def _first_place_shares(places: Sequence[int]) -> tuple[float, ...]:
 
 
 def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> AnalysedTurn:
-    """Return the seats' outlooks before a turn. ``futures`` must be those of its round."""
+    """Return the seats' outlooks before a turn. ``futures`` must be for the same round."""
     seats = range(state.rules.players)
     return AnalysedTurn(
         round=state.round,
@@ -164,7 +164,7 @@ def judged(
 ) -> AnalysedDecision:
     """Return a decision with the values of all its options.
 
-    ``futures`` must be those of its round. ``others`` are the house bots' choices, keyed by bot name.
+    ``futures`` must be for the same round. ``others`` are the house bots' choices, keyed by bot name.
     """
     view = decision.view
     deal = worlds(view)
@@ -185,7 +185,7 @@ def judged(
 
 
 def _option_code(move: Move, options: Sequence[int]) -> int:
-    """Return a move's code in ``options``, which list a pair of cards once if its order can't matter."""
+    """Return a move's code in ``options``, which list a pair of cards only once if the order can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 
@@ -221,8 +221,8 @@ def _analysed_decision(
     house: dict[str, int],
 ) -> AnalysedDecision:
     best, own = tries[order[0]], tries[played]
-    # The best and the played option were tried with the same deals, so the differences vary less than the
-    # values.
+    # The best option and the one played were tried with the same deals, so the differences vary less than
+    # the values themselves.
     differences = [a - b for a, b in zip(best.chances, own.chances, strict=True)]
     lost, margin = fmean(differences), 2 * stdev(differences) / sqrt(len(differences))
     return AnalysedDecision(

@@ -31,7 +31,7 @@ class Futures:
     def __init__(self, state: State, rng: Random) -> None:
         """Deal and play samples of the rounds after the current round of ``state``.
 
-        Cards placed in earlier rounds are not dealt again. Cards of the current round can be dealt again,
+        Cards placed in earlier rounds are not dealt again. Cards from the current round can be dealt again,
         because no seat sees all of them.
         """
         self._rules = state.rules

@@ -1,4 +1,4 @@
-"""The sandboxes of one match, and the folders for their sockets."""
+"""The sandboxes for one match, and the folders for their sockets."""
 
 import os
 import tempfile
@@ -41,7 +41,7 @@ MAX_RUN_DIR_LENGTH: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
 
 
 class SeatSockets:
-    """The folders of one match, in ``root``, which belongs to this match only.
+    """The folders for one match. They are in ``root``, which belongs to this match only.
 
     Only this process's user can write to the seats' folders. Only the referee can enter its own folder,
     which isn't mounted into any container.
@@ -108,7 +108,7 @@ class _Seat:
 
 
 class Seats:
-    """Starts, watches and removes the sandboxes of one match.
+    """Starts, watches and removes the sandboxes for one match.
 
     A sandbox ends after at most ``deadline_seconds``. ``slots`` has one entry per seat.
     """
@@ -141,7 +141,7 @@ class Seats:
     def start(self, started: Callable[[int, CpuFiles], None], ended: Callable[[int, str], None]) -> None:
         """Start all sandboxes concurrently.
 
-        ``started`` is called for each started sandbox, ``ended`` for each that ended or couldn't be started.
+        Calls ``started`` for each sandbox that started, and ``ended`` for each that ended or couldn't start.
         Raises HostFailed if this host can't run bots now, or MatchVoid if the runtime failed in another way.
         In both cases, call :meth:`remove`, because some sandboxes may be running.
         """
@@ -190,7 +190,7 @@ class Seats:
                     raise self._void(error) from error
 
     def remove(self) -> None:
-        """Remove every started sandbox. Those that can't be removed are left to the next sweep."""
+        """Remove every sandbox that was started. Those that can't be removed are left to the next sweep."""
         sandboxes = [seat.sandbox for seat in self._seats if seat.sandbox is not None]
         if not sandboxes:
             return

@@ -63,8 +63,8 @@ class SlotPool:
     def reserve(self, count: int, *, already_sent: bool = False) -> tuple[int, ...] | None:
         """Reserve slots, lowest first. Return None if not enough are free and usable.
 
-        Unless ``usable`` is 0, a match of any size may run if no other match is running. With
-        ``already_sent``, for a match that this host already has, ``usable`` is ignored.
+        Unless ``usable`` is 0, a match of any size may run if no other match is running. If
+        ``already_sent`` is True, which means that this host already has the match, ``usable`` is ignored.
         """
         with self._lock:
             busy = self.size - len(self._free)

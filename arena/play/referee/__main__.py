@@ -49,7 +49,7 @@ REPORT_SECONDS: Final = 0.5
 
 def main() -> None:
     """Play one match: read its specification from stdin, and write its record to stdout."""
-    # The launcher sends nothing more before it gets Listening, so nothing is lost in the buffer.
+    # The launcher sends nothing more until it gets Listening, so nothing is lost in the buffer.
     spec = msgspec.json.decode(sys.stdin.buffer.readline(), type=RefereeSpec)
     uvloop.run(_play(spec, sys.stdin.buffer, sys.stdout.buffer))
 

@@ -75,10 +75,10 @@ _MAX_BATCH_SECONDS: Final = 0.02
 class RefereeClock:
     """A clock that stops while the referee isn't running.
 
-    If it didn't stop, every deadline would have passed after a pause of the host or the process, although the
-    answers may have arrived in time. So pauses don't count against any bot.
+    If it didn't stop, every deadline would have passed after the host or the process had paused, even though
+    the answers may have arrived in time. Therefore, pauses don't count against any bot.
 
-    Waiting for a processor is not a pause: the bots keep running, and a sleeping bot must not gain from it.
+    Waiting for a processor is not a pause: the bots keep running, and a sleeping bot must not benefit.
     The time that other programs take from bots is measured per bot. An answer that may have arrived while the
     referee was waiting counts as if it had arrived when the wait began.
 

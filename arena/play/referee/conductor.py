@@ -21,14 +21,14 @@ _LAG_SECONDS: Final = 0.005
 """Shorter delays within the referee are ignored."""
 
 _SAMPLE_SECONDS: Final = 0.1
-"""Maximum age of the last measurement of a bot's waits when the bot is asked. A measurement takes a few
-microseconds."""
+"""Maximum age of the last measurement of a bot's waits when a decision is requested from the bot. A
+measurement takes a few microseconds."""
 
 
 _MAX_PAUSE_SECONDS: Final = 5.0
 """If the referee's pauses before a bot's greeting were longer than this in total, they may have made the bot
-exit. No bot can keep the
-referee busy for that long: the relay reads only what the bot's send budget allows."""
+exit. No bot can keep the referee busy for that long: the relay reads only what the bot's send budget
+allows."""
 
 
 class RefereePaused(Exception):
@@ -97,7 +97,10 @@ class Conductor:
             self._sampled_at[seat] = now
 
     def ended(self, seat: int, why: str) -> None:
-        """Handle the end of a sandbox. After the bot's greeting, its stream is still read to the end."""
+        """Handle the end of a sandbox.
+
+        If the bot has sent its greeting, its stream is still read to the end.
+        """
         if seat in self._absent:
             self.lost(seat, Lost(Fault.CRASH, why))
 
@@ -125,7 +128,7 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            # All pauses since the sockets were opened count: a bot may start before the referee learns of it.
+            # Include all pauses since the sockets were opened: bots may start before the referee is told.
             missed = self._now.missed - self._missed_before
             if missed > _MAX_PAUSE_SECONDS:
                 why = f"was not running for {missed:.1f} s while the bot in seat {seat} was starting"

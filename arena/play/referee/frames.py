@@ -18,7 +18,7 @@ MAX_CONNECTIONS_PER_MATCH: Final = 64
 
 
 class Breach(Exception):
-    """A bot exceeded its send budget or a limit of the channel."""
+    """A bot exceeded its send budget or one of the channel's limits."""
 
     def __init__(self, fault: Fault, why: str) -> None:
         super().__init__(why)
@@ -118,7 +118,7 @@ class SendBudget:
 
 
 def channel_limit_exceeded(what: str) -> Breach:
-    """Return the breach for exceeding a limit of the channel."""
+    """Return the breach for exceeding one of the channel's limits."""
     return Breach(Fault.CRASH, f"its stream was closed because it exceeded the channel's limits: {what}")
 
 
@@ -223,7 +223,7 @@ class FrameGuard(_Frames):
     def feed(self, data: bytes) -> None:
         """Check the next bytes, in chunks of any size.
 
-        Raises NotHttp2 if the preface is wrong, which is not a fault of the seat, or Breach if a limit is
+        Raises NotHttp2 if the preface is wrong, which doesn't count as a fault, or Breach if a limit is
         exceeded. Don't call this again after an exception.
         """
         self._split(data, self._skip_preface(data) if self._preface else 0)

@@ -137,7 +137,7 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_concurrent_streams", 2),
     ("grpc.max_metadata_size", MAX_HEADERS_BYTES),
-    # Without this option, metadata that is too large is refused only sometimes. A client that never
+    # Without this option, metadata that is too large is only sometimes refused. A client that never
     # acknowledges the settings evades both options; only the guard's limit on HEADERS stops every client.
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
     # Bit 0 allows only uncompressed messages, so that a small message can't expand to a large one.
@@ -161,9 +161,9 @@ _SERVICE: Final = pb.DESCRIPTOR.services_by_name["Referee"]
 
 
 class GrpcPlayer:
-    """The server of one seat, behind its relay.
+    """The server for one seat, behind the seat's relay.
 
-    The bot connects to ``listening``; ``inner`` is the server's socket, which no bot can reach. The seats of
+    The bot connects to ``listening``; ``inner`` is the server's socket, which no bot can reach. All seats in
     a match share an encoder.
     """
 
@@ -227,7 +227,7 @@ class GrpcPlayer:
         self._relay.close_connections()
 
     def breached(self, breach: Breach) -> None:
-        """End the stream: the bot exceeded its send budget or a limit of the channel."""
+        """End the stream: the bot exceeded its send budget or one of the channel's limits."""
         self._lose(breach.fault, breach.why, _LIMIT_EXCEEDED)
 
     def failed(self, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""Plays the games of a match in order. Concurrent games advance together, turn by turn.
+"""Plays a match's games in order. Concurrent games advance together, turn by turn.
 
 Bots are numbered within a match. A bot's seat may differ from game to game.
 
@@ -136,7 +136,7 @@ class RefereedMatch:
         return min((moment for moment in moments if moment is not None), default=None)
 
     def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
-        """Exclude the host's delay from the time of the bot's open decisions."""
+        """Exclude the host's delay from the time counted for the bot's open decisions."""
         for game, table in self._active.items():
             table.deduct(self._seat(bot, game), sample, now)
 
@@ -168,7 +168,7 @@ class RefereedMatch:
         """Charge a fault for an unrequested answer.
 
         The fault is charged to the decision that the answer is for, if that decision is still to come;
-        otherwise to the open decision or, if none is open, to the next.
+        otherwise to the open decision, or to the next one if no decision is open.
         """
         if not 0 <= answer.game < len(self._seeds):
             self._charge_to_open_decision(bot, answer, now)
@@ -204,7 +204,7 @@ class RefereedMatch:
         self._advance(now)
 
     def _advance(self, now: float) -> None:
-        """Once no decision is open in any game, play the turns, remove ended games and start the next ones.
+        """Once no decision is open in any game, play the turns, remove finished games and start new ones.
 
         If each game advanced on its own, the order of a bot's answers could carry a message to another bot.
         """

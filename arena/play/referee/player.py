@@ -106,7 +106,7 @@ class PlayerAnswer(NamedTuple):
     move: Move | None  # None if it can't be read
     note: str = ""  # the bot's note for its owner
     broken: str | None = None  # how the message breaks the protocol; None if it doesn't
-    nonce: int = 0  # nonce of the request, or 0 from a bot that doesn't return it
+    nonce: int = 0  # the request's nonce, or 0 if the bot doesn't return it
 
 
 class Lost(NamedTuple):

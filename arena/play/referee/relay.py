@@ -1,14 +1,15 @@
 """The relay for one seat: its bot's socket, with a guard on every connection.
 
 gRPC's own limits don't stop a malicious bot: some HTTP/2 frames cost their sender nothing, yet make the
-library allocate memory until the referee's process dies, which ends the match. So the library listens on a
-socket that no bot can reach, and the bot's bytes reach it only through a :class:`FrameGuard`. Bytes to the
-bot pass unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay stops
-reading from the other.
+library allocate memory until the referee's process dies, which ends the match. Therefore, the library listens
+on a socket that no bot can reach, and the bot's bytes reach the library only through a :class:`FrameGuard`.
+Bytes to the bot pass unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay
+stops reading from the other.
 
 Before Linux 6.16, a bot can pass open files over its socket. The thread that reads from the socket has to
-close them, and a bot can delay that: for example, the last close of a pipe waits for the pipe's lock. So each
-relay has a thread that reads from the bot's connections and closes them. A bot can then delay only itself.
+close them, and a bot can delay that: for example, the last close of a pipe waits for the pipe's lock. For
+that reason, each relay has its own thread for reading from the bot's connections and closing them, so that a
+bot can delay only itself.
 """
 
 import asyncio
@@ -374,7 +375,7 @@ class _ToBot(_Direction):
 
     def _handle(self, data: bytes) -> None:
         self._send(data)
-        # Other frames don't count: a bot that holds back messages can still choose when gRPC sends those.
+        # Ignore other frames: even a bot that holds back messages can choose when gRPC sends such frames.
         if self._messages.contains_start(data):
             self._relay.message_sent()
 

@@ -60,7 +60,7 @@ class SeatEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoundsOver(msgspec.Struct, frozen=True, tag="rounds over"):
-    """The decisions of a game's finished rounds, without the fields that are private to owners."""
+    """The decisions in a game's finished rounds, without the fields that are private to owners."""
 
     game: int
     steps: tuple[tuple[Decision | None, ...], ...]

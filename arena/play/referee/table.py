@@ -64,7 +64,7 @@ class _Seat:
 
 @dataclass(slots=True)
 class _OpenDecision:
-    """A decision that was requested and hasn't been made yet."""
+    """A decision that has been requested but not yet made."""
 
     view: View
     requested_at: float
@@ -151,7 +151,7 @@ class GameTable:
         )
 
     def finished_steps(self) -> tuple[tuple[Decision | None, ...], ...]:
-        """Return the decisions of the finished rounds, without the fields that are private to owners."""
+        """Return the decisions in the finished rounds, without the fields that are private to owners."""
         end = self._round_ends[-1] if self._round_ends else 0
         return tuple([tuple(map(_public, step)) for step in self._steps[:end]])
 
@@ -199,7 +199,7 @@ class GameTable:
             self._decisions[seat] = _decision(answer.move, pending, taken, note=answer.note or None)
 
     def charge_unrequested(self, seat: int, text: str, now: float) -> None:
-        """Charge an unrequested message to the open decision or, if none is open, to the next."""
+        """Charge an unrequested message to the open decision, or to the next one if none is open."""
         if seat in self._pending:
             # Charge the time too: otherwise a bot could exceed its bank at the cost of one fault.
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
@@ -209,7 +209,7 @@ class GameTable:
             self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost) -> None:
-        """Mark a seat's bot as lost, from the open decision on or, if none is open, from the next."""
+        """Mark a seat's bot as lost from the open decision on, or from the next one if none is open."""
         self._seats[seat].lost = lost
         if seat in self._pending:
             self._fault(seat, lost.fault, lost.why)
@@ -220,7 +220,7 @@ class GameTable:
         return None if pending is None else pending.requested_at
 
     def deduct(self, seat: int, sample: CpuSample, now: float) -> None:
-        """Exclude the host's delay from the time of the seat's open decision.
+        """Exclude the host's delay from the time counted for the seat's open decision.
 
         A measurement at the time of the request is ignored, because it covers only the time before that.
         """
@@ -340,10 +340,10 @@ class GameTable:
 
 
 def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
-    """Return True if a game asks a seat for the decision in this round and turn."""
+    """Return True if a seat has to decide in this round and turn of a game."""
     if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
         return False
-    # The last card of a hand is played without asking. The seat that controls the dummy has one more card.
+    # The last card of a hand is played automatically. The seat that controls the dummy has one more card.
     return turn < rules.turns or (rules.dummy and seat_in_control(rules, round_number, turn) == seat)
 
 

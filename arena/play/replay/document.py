@@ -1,8 +1,8 @@
 """The document ``sushigo-replay/1``: its types, its JSON, and how it is built from a finished game.
 
 Fields are declared in the order of the format, and written in that order. Lists have one entry per seat
-(``standin``, ``fault``, ``millis``, ``seats``, ``places``, ``rules_places``) or per participant, the dummy
-last (``plays``, ``deals``, ``scores``, ``breakdown``, ``totals``, ``puddings``).
+(``standin``, ``fault``, ``millis``, ``seats``, ``places``, ``rules_places``) or per participant, with the
+dummy last (``plays``, ``deals``, ``scores``, ``breakdown``, ``totals``, ``puddings``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ class ReplayTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayRound:
-    """The points of one round.
+    """The points scored in one round.
 
     Attributes:
         scores: Total points.
@@ -196,7 +196,7 @@ def parse(text: bytes | str) -> PublicReplay:
 _LABELS: Final = {card: card.label for card in Card}
 
 Step = Sequence[Decision | None]
-"""A joint decision: one entry per seat, None for a seat that wasn't asked."""
+"""A joint decision: one entry per seat, None for a seat that had no move to make."""
 
 
 def build(  # noqa: PLR0913 - the parts of a replay, passed only by keyword
@@ -240,12 +240,12 @@ def build(  # noqa: PLR0913 - the parts of a replay, passed only by keyword
 
 
 def dealt(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[Cards, ...], ...]:
-    """Return the deals of a game as names of kinds: ``[round][participant]``, each in deal order."""
+    """Return a game's deals as names of kinds: ``[round][participant]``, each in deal order."""
     return tuple(tuple(labels(hand) for hand in hands) for hands in deals(rules, deck))
 
 
 def scored(scores: Sequence[RoundScore]) -> ReplayRound:
-    """Return the points of one round, one entry per participant."""
+    """Return the points for one round, one entry per participant."""
     return ReplayRound(
         scores=tuple([sum(score) for score in scores]),
         breakdown=tuple([score._asdict() for score in scores]),
@@ -258,7 +258,7 @@ def labels(cards: Sequence[Card]) -> Cards:
 
 
 def is_automatic(rules: Rules, turn: int) -> bool:
-    """Return True if no seat is asked in this turn of a round, because all hands have only one card."""
+    """Return True if no seat has a choice in this turn of a round, because each hand has only one card."""
     return turn == rules.turns and not rules.dummy
 
 

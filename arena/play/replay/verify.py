@@ -53,7 +53,7 @@ class Difference(Exception):
 
 
 def verify(replay: PublicReplay) -> Difference | None:
-    """Replay a game from its seed; return the first difference in document order, or None if it agrees."""
+    """Replay a game from its seed; return the first difference in document order, if there is one."""
     try:
         _verify(replay)
     except Difference as difference:
@@ -66,7 +66,7 @@ def _verify(replay: PublicReplay) -> None:
     checker = _FaultFieldChecker(state.rules.players)
     for number, turn in enumerate(replay.turns):
         path = f"turns[{number}]"
-        # If `state` is already past this turn, the turn is automatic: no seat was asked.
+        # If `state` is already past this turn, the turn is automatic: no seat had a choice.
         automatic = number < len(state.turns)
         seats = () if automatic else seats_to_move(state)
         if not automatic:
@@ -152,7 +152,7 @@ class _FaultFieldChecker:
         self._faults: list[Sequence[str | None]] = []
 
     def check(self, path: str, turn: ReplayTurn, seats: Sequence[int]) -> None:
-        """Check the next turn, in which ``seats`` were asked."""
+        """Check the next turn, in which ``seats`` had to move."""
         _expect_length(f"{path}.standin", turn.standin, self._players)
         _expect_length(f"{path}.fault", turn.fault, self._players)
         if turn.millis is not None:
@@ -160,7 +160,7 @@ class _FaultFieldChecker:
         for seat, fault in enumerate(turn.fault):
             where = f"{path}.fault[{seat}]"
             if fault and seat not in seats:
-                raise Difference(where, f"is {_quote(fault)}, but the seat was not asked")
+                raise Difference(where, f"is {_quote(fault)}, but the seat had no move to make")
             if fault and self.moments[seat] is not None:
                 raise Difference(where, f"is {_quote(fault)}, but the seat had been taken over")
         self._faults.append(turn.fault)
@@ -252,7 +252,7 @@ def _walk(state: State, turns: Sequence[ReplayTurn]) -> tuple[Step, ...]:
 
 
 def moves_of(turn: ReplayTurn, state: State) -> list[Move | None]:
-    """Return a turn's moves: one entry per seat, None if it wasn't asked. ``state`` precedes the turn."""
+    """Return a turn's moves: one entry per seat, None if it had no move. ``state`` precedes the turn."""
     return _moves([tuple([Card.from_label(label) for label in play]) for play in turn.plays], state)
 
 
@@ -276,7 +276,7 @@ class RecordedDecision(NamedTuple):
 
 
 def log_of(recorded: PublicReplay) -> GameLog:
-    """Return the deck and the joint moves of a recorded game, automatic turns excluded.
+    """Return the deck and the joint moves of a recorded game, excluding automatic turns.
 
     Raises InvalidReplay if it breaks the rules; the message describes the first difference.
     """
@@ -287,7 +287,7 @@ def log_of(recorded: PublicReplay) -> GameLog:
 
 
 def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
-    """Return every decision of a recorded game: turn by turn, and seat by seat within a turn.
+    """Return every decision in a recorded game: turn by turn, and seat by seat within a turn.
 
     Raises InvalidReplay if it breaks the rules; the message describes the first difference.
     """
@@ -304,5 +304,5 @@ def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
 
 
 def _decision_steps(recorded: PublicReplay) -> list[Step]:
-    """Return the turns in which seats were asked."""
+    """Return the turns in which seats had to move."""
     return [step for step in course(recorded) if not is_automatic(recorded.rules.as_rules, step.noted.turn)]

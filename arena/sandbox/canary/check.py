@@ -162,7 +162,7 @@ class Canary:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def _expected_environment(self, arguments: dict[str, Any]) -> dict[str, str]:
-        """Return the complete environment of a bot. The engine sets HOSTNAME."""
+        """Return a bot's complete environment. The engine sets HOSTNAME."""
         with engine_errors(f"inspect image {self._image}"):
             config = self._client.inspect_image(self._image)["Config"]  # type: ignore[no-untyped-call] # untyped in its stubs
         image = dict(line.split("=", 1) for line in config.get("Env") or ())
@@ -278,7 +278,7 @@ class Canary:
         return used
 
     def _disk_rate(self, found: dict[str, Any]) -> int | None:
-        """Return the group's limit on disk reads, or the engine's if the group's file can't be read."""
+        """Return a container's limit on disk reads, from its control group or else from the engine."""
         with suppress(OSError):
             return self._group.disk_rate(found["Id"])
         kept = found["HostConfig"].get("BlkioDeviceReadBps") or ()

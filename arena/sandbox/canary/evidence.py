@@ -21,7 +21,7 @@ TASKS: Final = ("look", "memory", "processes", "cpu", "deadline")
 class ProbedEngine:
     """The engine's own description: machine name, engine version, kernel release and control groups.
 
-    ``cgroup_version`` is ``1`` or ``2``, ``cgroup_driver`` is ``cgroupfs`` or ``systemd``.
+    ``cgroup_version`` is ``1`` or ``2``, and ``cgroup_driver`` is ``cgroupfs`` or ``systemd``.
     """
 
     host: str

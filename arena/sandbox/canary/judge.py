@@ -161,7 +161,7 @@ def _memory(evidence: Evidence) -> Verdict:
 
 
 def _swap(evidence: Evidence) -> Verdict:
-    """Judge by the container's control group or, if it can't be read, by the engine's setting."""
+    """Judge by the container's control group, or by the engine's setting if the group can't be read."""
     seen, trial = _look_observations(evidence), evidence.trials["look"]
     if seen["v2_swap"] is not None:
         return seen["v2_swap"] == 0, f"memory.swap.max is {seen['v2_swap']} (-1 means unlimited)"

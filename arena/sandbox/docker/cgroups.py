@@ -1,4 +1,4 @@
-"""The control group that all bots of an installation share."""
+"""The control group that all of an installation's bots share."""
 
 import contextlib
 import math
@@ -38,7 +38,7 @@ class Cap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CgroupSetting:
-    """A file of a control group, and the value to write to it."""
+    """A control group's file, and the value to write to it."""
 
     file: str  # path below the root of the cgroup hierarchy
     value: str
@@ -108,7 +108,7 @@ class CgroupLocation:
         return f"{controller}/{self.path}" if self.version == 1 else self.path
 
     def settings(self, cap: Cap) -> tuple[CgroupSetting, ...]:
-        """Return the values to write, in order."""
+        """Return the settings to write, in order."""
         memory, quota = str(cap.memory_mib * _MIB), str(round(cap.cpus * _PERIOD_MICROS))
         if self.version == 1:
             return self._version_1(memory, str(cap.pids), quota)
@@ -161,7 +161,7 @@ class CgroupLocation:
 
 
 def cap_for(limits: Limits, slots: int, pids: int, cores: float) -> Cap:
-    """Return the limits of all bots together: every slot's share, and one more share of memory and processes.
+    """Return the limits for all bots together: one share per slot, and one more of memory and processes.
 
     The additional share is for the canary, and for a container that is being removed while the next starts.
     ``limits`` and ``pids`` are per bot. The CPU quota covers at least all ``cores`` of the host, even
@@ -183,7 +183,7 @@ def is_within(setting: CgroupSetting, found: str) -> bool:
 
 
 def disk_rate(found: str) -> int | None:
-    """Return the lowest limit, in bytes per second, in a file of disk limits; None for no limit."""
+    """Return the lowest limit, in bytes per second, in a file with disk limits; None for no limit."""
     # Version 1 has lines like "8:0 33554432", version 2 like "8:0 rbps=33554432 wbps=max".
     words = [word.removeprefix("rbps=") for line in found.splitlines() for word in line.split()[1:2]]
     return min((int(word) for word in words if word.isdigit()), default=None)
@@ -301,7 +301,7 @@ class SharedMemoryOverruns:
     """Counts how often all bots together have run out of memory under their common limit. Thread-safe.
 
     Merely reaching the limit doesn't count, because a bot could fill the group with cached data that outlives
-    the bot. So this counts only the times when the kernel found nothing to reclaim.
+    the bot. Therefore, this counts only the times when the kernel found nothing to reclaim.
     """
 
     def __init__(self, location: CgroupLocation) -> None:
@@ -353,7 +353,7 @@ class SharedMemoryOverruns:
             self._forget()
 
     def _version_2(self) -> int:
-        # Not memory.events, which also counts when bots reach their own limits.
+        # Not memory.events, which also counts the times when bots reach their own limits.
         lines = (self._location.root / self._location.path / "memory.events.local").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
 
@@ -409,7 +409,7 @@ def lift_quota(location: CgroupLocation, container: str) -> None:
 
 
 def end_container(location: CgroupLocation, container: str) -> None:
-    """Kill all processes of a container, and remove its group.
+    """Kill all processes in a container, and remove its group.
 
     The engine kills only a container's first process. gVisor's own processes can outlive the engine's record
     of the container.

@@ -16,13 +16,15 @@ from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailu
 _PING_SECONDS: Final = 5
 _CALL_SECONDS: Final = 60
 _CONNECTIONS: Final = 64
-"""Maximum number of open connections. A running bot uses two: to wait for its end and to read its stderr."""
+"""Maximum number of open connections. A running bot uses two: one to wait for its end, and one to read its
+stderr."""
 
 _IMAGE_FAULTS: Final = {
     "not a directory": "it has a file where a folder must be: at /tmp, in /run or in the path of its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
 }
-"""Errors that only a faulty image can cause: the engine's text, and our text without paths of this host."""
+"""Errors that only a faulty image can cause: the engine's text, and ours, which contains no paths on this
+host."""
 
 
 def connect() -> docker.APIClient:
@@ -34,8 +36,8 @@ def connect() -> docker.APIClient:
     except (DockerException, OSError) as error:
         raise EngineUnavailable(
             f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
-            "to use it (the docker group), or set DOCKER_HOST to another one. Without an engine, bots can "
-            "run only as plain processes, which is safe only for your own bots."
+            "to use it (join the docker group), or set DOCKER_HOST to another one. Without an engine, bots "
+            "can run only as plain processes, which is safe only for your own bots."
         ) from error
     client.timeout = _CALL_SECONDS
     return client
@@ -51,7 +53,9 @@ def with_short_timeout(client: docker.APIClient) -> docker.APIClient:
 
 @contextmanager
 def engine_errors(doing: str) -> Iterator[None]:
-    """Convert the engine's failures. ``doing`` describes the action, such as ``start container arena-…``.
+    """Convert the engine's failures to the runtime's exceptions.
+
+    ``doing`` describes the action, such as ``start container arena-…``.
 
     Raises EngineUnavailable if the engine is not responding, or RuntimeFailure for any other failure, so that
     no bot is blamed without evidence.
@@ -101,14 +105,15 @@ _RECORD_BYTES: Final = 8192
 """The kernel's limit for one record."""
 
 _INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")
-"""The engine's events that end, stop or slow a container. A ``die`` event doesn't say what caused it."""
+"""The engine's events for requests to end, stop or slow a container. A ``die`` event doesn't show its
+cause."""
 
 
 def requests_to_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
     """Return the requests that the engine received to end, stop or slow a container, in order.
 
-    The engine remembers only its last 256 events, counting those of all containers. ``until`` is in
-    seconds since 1970 by the engine's clock.
+    The engine remembers only its last 256 events, across all containers. ``until`` is in seconds since 1970
+    by the engine's clock.
     """
     filters = {"container": container, "event": list(_INTERFERING_EVENTS)}
     events = client.events(since=0, until=until, filters=filters, decode=True)  # type: ignore[call-overload] # float
@@ -117,7 +122,7 @@ def requests_to_engine(client: docker.APIClient, container: str, until: float) -
 
 
 def ran_out_of_memory_outside(log: Iterable[str], container: str) -> bool:
-    """Return True if the kernel killed a container's process for lack of memory outside the container.
+    """Return True if the kernel killed a container's process because memory ran out outside the container.
 
     Memory ran out on the host, or in a control group above the container's. ``log`` contains the kernel's
     records without prefixes, in which a control group's path contains its container's id.

@@ -26,7 +26,7 @@ _RUN_FIELDS: Final = ("Entrypoint", "Cmd", "Env", "WorkingDir")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineImage:
-    """An image that the launch template can start."""
+    """An image that can be started with the launch template."""
 
     id: str  # the engine's id for the image
     command: tuple[str, ...]  # its entry point and arguments; at least one word
@@ -44,10 +44,10 @@ class DockerImages:
 
     Submitted images are loaded when they are first needed. The arena finds them by name, because an image's
     id depends on the engine: it is the digest of the image's configuration, or of a manifest that the engine
-    writes. But any user of the engine can give that name to another image. So the arena checks the content of
-    the image: its command, environment and working directory, and the digests of its layers, which the engine
-    computed when it unpacked them. Then it starts the image by its id in the engine, which always refers to
-    the same image.
+    writes. However, any user of the engine can give that name to another image, so the arena checks the
+    image's content: its command, environment and working directory, and the digests of its layers, which the
+    engine computed when it unpacked them. It then starts the image by the engine's id for it, which always
+    refers to the same image.
 
     ``source`` contains the submitted images, if there are any.
     """
@@ -61,8 +61,8 @@ class DockerImages:
         """Return the image with this id, loading it if necessary.
 
         Raises LaunchRefused if the image has no start command, or declares volumes. Raises RuntimeFailure if
-        it doesn't exist or can't be loaded, or if ``source`` is not an id: a name can be moved to another
-        image.
+        it doesn't exist or can't be loaded, or if ``source`` is not an id: a name can be reassigned to
+        another image.
         """
         if not is_image_id(source):
             raise RuntimeFailure(f"{source!r} is not an image id; use sha256: and 64 hexadecimal digits")
@@ -182,10 +182,11 @@ _BTRFS: Final = "btrfs"
 _SYS: Final = Path("/sys")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 _LOCAL: Final = "http+docker://localhost"
-"""docker-py's base URL of an engine behind a unix socket."""
+"""docker-py's base URL for an engine that listens on a unix socket."""
 
 _LAYERS: Final = "overlay2"
-"""The folder of layers in the data root. An arena in a container may see no other part of the data root."""
+"""The folder in the data root that contains the layers. An arena in a container may see only this part of the
+data root."""
 
 _FROM_THE_ENGINE: Final = "/etc/hostname"
 """In a container, this file comes from the engine's data root."""
@@ -216,7 +217,7 @@ def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
 
 
 def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
-    """Return the path of the disk of a btrfs file system that contains ``path``; empty if unknown.
+    """Return the path of the disk that holds ``path`` on a btrfs file system; empty if unknown.
 
     Files on btrfs have a device number that belongs to no device, so this reads the mount table. It returns
     an empty string if the file system has several disks, because the engine's limits are per disk, or if the
@@ -279,7 +280,7 @@ _MEMINFO: Final = Path("/proc/meminfo")
 class PageCacheWarmer:
     """Reads layers into the page cache. Thread-safe; no layer is read by two threads at the same time.
 
-    ``clock`` is monotonic; ``available`` returns the bytes of memory that the host can spare.
+    ``clock`` is monotonic; ``available`` returns how much memory the host can spare, in bytes.
     """
 
     def __init__(

@@ -29,8 +29,8 @@ INIT_FOLDER: Final = "/init"
 
 _FOLDER: Final = Path(__file__).parent / "init"
 _HIDDEN: Final = 0o711
-"""All bots on a host share this file. With read permission, they could communicate through locks and watches
-on it. Starting a program doesn't require that permission."""
+"""The program's mode. All bots on a host share the program. With read permission, they could communicate
+through locks and watches on it. Starting a program doesn't require that permission."""
 
 _READABLE: Final = 0o755
 """gVisor starts only programs that the bot's user can read. Read permission is safe there, because gVisor
@@ -56,7 +56,7 @@ class Init:
 
     @property
     def volume(self) -> str:
-        """Name of the program's volume, which depends on the volume's content."""
+        """Name of the program's volume, derived from the volume's content."""
         return f"kaiten-init-{self._digest}"
 
     def file(self, engine_folder: str) -> str:
@@ -108,7 +108,7 @@ class Init:
 
 
 def init_for(machine: str, *, readable: bool = False) -> Init:
-    """Return the program for an architecture as ``docker info`` reports it, such as ``x86_64``.
+    """Return the program for an architecture, named as in ``docker info``, such as ``x86_64``.
 
     Raises RuntimeFailure if there is no program for this architecture.
     """
@@ -147,7 +147,7 @@ class InitVolume:
         self._known: str | None = None
 
     def ensure(self) -> None:
-        """Create the volume with its content, unless it exists with that content.
+        """Create the volume with its content, unless it already exists with that content.
 
         A volume with other content is replaced. Raises RuntimeFailure if the volume can't be created.
         """

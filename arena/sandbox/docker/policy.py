@@ -1,7 +1,7 @@
 """The launch template: turns a sandbox's spec into the arguments of the engine's create call.
 
 Does no I/O. Only this module sets a container's controls, and it uses the engine's names for them. Everything
-else keeps the engine's default, such as the AppArmor profile and the read-only paths in /proc and /sys.
+else, such as the AppArmor profile and the read-only paths in /proc and /sys, is left at the engine's default.
 """
 
 import json
@@ -18,7 +18,7 @@ SOCKET_MOUNT: Final = "/run/arena"
 
 INIT_FILE: Final = "kaiten-init"
 INIT_MOUNT: Final = "/run/arena-init"
-"""The folder of the init in a bot's container. The init starts the bot."""
+"""The init's folder in a bot's container. The init starts the bot."""
 
 BOTS_GROUP: Final = "kaiten"
 """The control group of all installations on this host."""
@@ -38,7 +38,7 @@ _PROC: Final = """
     sysrq-trigger sysvipc timer_list timer_stats tty uptime version version_signature vmallocinfo vmcore
     vmstat xen zoneinfo
 """
-"""All of /proc outside the processes' folders, except ``cgroups``: a JVM needs it to find its limits."""
+"""All of /proc outside the processes' folders, except ``cgroups``, which a JVM needs to find its limits."""
 
 _SYS: Final = """
     block bus class dev devices firmware hypervisor kernel module power fs/bpf fs/btrfs fs/ceph fs/cifs
@@ -55,11 +55,12 @@ MASKED: Final = tuple(
     for top, names in {"/proc": _PROC, "/sys": _SYS, "/dev": _DEV}.items()
     for name in names.split()
 )
-"""Empty or missing for bots. Counters there disclose what visitors, the arena and other bots are doing."""
+"""Paths that are empty or missing for bots. Counters there disclose what visitors, the arena and other bots
+are doing."""
 
 DISK_READ_BYTES_PER_SECOND: Final = 32 * _MIB
 """Limit on disk reads, in bytes per second. With this limit, five seats together stay below the rate of a
-slow disk. The limit makes starting a bot from a cold page cache take two to three seconds longer."""
+slow disk. The limit adds two to three seconds to starting a bot from a cold page cache."""
 
 _DISK_READS_PER_SECOND: Final = 1_000
 """Limit on disk reads per second: enough to start a bot from a cold page cache."""
@@ -95,7 +96,7 @@ def cgroup_parent(driver: str, install: str = "") -> str:
 
 
 def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str, ...]) -> dict[str, Any]:
-    """Return the keyword arguments of docker-py's ``APIClient.create_container``.
+    """Return the keyword arguments for docker-py's ``APIClient.create_container``.
 
     ``command`` is the image's command.
     """

@@ -107,7 +107,7 @@ class DockerRuntime:
         self._overruns = SharedMemoryOverruns(self._location)
 
     def common_group(self, limits: Limits, slots: int) -> CommonGroup:
-        """Return the control group of all bots, capped for ``slots`` bots with these limits."""
+        """Return the control group that all bots share, capped for ``slots`` bots with these limits."""
         return CommonGroup(self._location, cap_for(limits, slots, pids_limit(limits, self.host), self._cores))
 
     def examine(
@@ -140,7 +140,7 @@ class DockerRuntime:
         return is_image_id(source)
 
     def check_source(self, source: str) -> None:
-        """Check that the launch template can start an image, and load the image if necessary.
+        """Check that an image can be started with the launch template, and load the image if necessary.
 
         Raises the same errors as :meth:`DockerImages.find`.
         """
@@ -210,7 +210,7 @@ class DockerRuntime:
         )
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
-        """Remove every leftover container of an installation, including running ones.
+        """Remove all of an installation's leftover containers, including running ones.
 
         Also kills the processes in control groups of containers that the engine has forgotten. Raises
         RuntimeFailure if containers or processes may be left.

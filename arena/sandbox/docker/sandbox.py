@@ -170,8 +170,8 @@ class DockerSandbox:
             self._check_untouched()
 
     def _check_untouched(self) -> None:
-        # The engine answers only after completing any request in progress. So it has logged all requests
-        # made before `until`.
+        # The engine answers only after completing any request in progress. By then, it has logged all
+        # requests made before `until`.
         state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
         actions = requests_to_engine(self._client, self._container, until=time.time())
         if state["Paused"]:  # shown even if the engine has forgotten the event
@@ -184,7 +184,7 @@ class DockerSandbox:
         # Check this whatever the exit code is: the kernel may have killed a child of the bot.
         if ran_out_of_memory_outside(kernel_log(), self._container):
             raise RuntimeFailure(
-                f"a process of container {self._name} was killed because memory ran out outside the "
+                f"a process in container {self._name} was killed because memory ran out outside the "
                 "container: check what else is running on the host"
             )
 

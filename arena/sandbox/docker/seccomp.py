@@ -27,7 +27,7 @@ _NAMESPACE_FLAGS: Final = 0x7E02_0000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME needs clone3 or unshare."""
 
 _CLONE_PIDFD: Final = 0x1000
-"""The inode number of a pidfd comes from a counter of the host's processes."""
+"""A pidfd's inode number comes from a host-wide counter of processes."""
 
 _QUERY_PERSONALITY: Final = 0xFFFF_FFFF
 
@@ -60,12 +60,12 @@ _SIGNALS_AND_TIME: Final = """
 """
 
 _PR_SET_VMA: Final = 0x5356_4D41
-"""Names a mapping. No memory limit counts the names, and a bot could create millions. The error is that of
-kernels without this option, so Go's runtime and C libraries stop using it."""
+"""Names a mapping. No memory limit counts the names, and a bot could create millions. The option is refused
+with the error that kernels without it return, so Go's runtime and C libraries stop using it."""
 
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
-"""The kernel has one hash table of timers for the whole host. So a call takes longer if other processes have
-more timers. Under gVisor, each bot has its own table, and the init needs these calls."""
+"""The kernel has one hash table of timers for the whole host, so the more timers other processes have, the
+longer a call takes. Under gVisor, each bot has its own table, and the init needs these calls."""
 
 _WAITING_AND_SOCKETS: Final = """
     accept accept4 connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait
@@ -98,10 +98,10 @@ _FILE_LOCKS: Final = {
     "F_OFD_SETLKW": 38,
 }
 """All eventfds on the host share one inode. So do all descriptors of a namespace that containers share, such
-as the user namespace. All containers see a lock on such an inode."""
+as the user namespace. A lock on such an inode is visible to all containers."""
 
 _MAP_HUGETLB: Final = 0x4_0000
-"""Huge pages reserved by the host. No memory limit counts them, and all containers share them."""
+"""Maps huge pages that the host has reserved. No memory limit counts them, and all containers share them."""
 
 _MAP_SHARED: Final = 1
 _MAP_ANONYMOUS: Final = 0x20
@@ -166,8 +166,8 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SVE_GET_VL": 51,
         },
     ),
-    # Not by user (PRIO_USER): if the user has any threads, the kernel walks over all threads on the host. So
-    # the duration discloses which other bots are running.
+    # Not by user (PRIO_USER): if the user has any threads, the kernel iterates over all threads on the
+    # host, so the call's duration discloses which other bots are running.
     "getpriority": (0, {"PRIO_PROCESS": 0, "PRIO_PGRP": 1}),
     # No system-wide barrier: its duration discloses what the other cores are doing.
     "membarrier": (
@@ -198,7 +198,8 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
         },
     ),
 }
-"""Calls that are allowed only with certain values of one argument: the argument's index, and these values."""
+"""Calls that are allowed only with certain values of one argument, each with the argument's index and those
+values."""
 
 _SOCKET_OPTIONS: Final = {
     "SO_REUSEADDR": 2,
@@ -214,12 +215,12 @@ _SOCKET_OPTIONS: Final = {
     "SO_SNDTIMEO_NEW": 67,
 }
 """Options that may be set and read. Socket filters are excluded because no control group counts the memory of
-their programs. SO_PASSCRED is excluded because it gives a socket a name, as binding to an
-address of ``_FAMILY_ONLY_BYTES`` bytes does."""
+their programs. SO_PASSCRED is excluded because it gives a socket a name, just as binding to an address of
+``_FAMILY_ONLY_BYTES`` bytes does."""
 
 _FAMILY_ONLY_BYTES: Final = 2
 """Length of an address that consists of only a family. For such an address, the kernel chooses a name: before
-Linux 5.17, the next number of a host-wide counter."""
+Linux 5.17, the next number from a host-wide counter."""
 
 _ADDRESS_BITS: Final = 7
 """Enough bits for the length of a unix socket's address, which is at most 110 bytes."""
@@ -235,8 +236,8 @@ _READ_ONLY_SOCKET_OPTIONS: Final = {
 
 _TFD_NONBLOCK: Final = 0x800
 """Java's Netty fails if it can't create a timer descriptor with this flag, but on Linux 5.11 and later it
-never sets the timer. C++'s Asio tries to create a timer descriptor without this flag, and manages with none
-if that fails."""
+never sets the timer. C++'s Asio tries to create a timer descriptor without this flag, and does without one if
+that fails."""
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
@@ -261,9 +262,9 @@ takes tens of milliseconds, which are charged to the interrupted bot."""
 
 _COPY_IN_KERNEL: Final = "sendfile splice tee"
 """These calls hold a pipe's lock while they wait for data or space. Any other process that uses or closes the
-pipe then waits too: the referee, if the bot has passed it the pipe, or the init's writer, if the pipe is the
-bot's stderr. The calls are refused with EINVAL, their error for files that they can't copy.
-So libraries fall back to reading and writing."""
+pipe has to wait as well: the referee if the bot has passed the pipe to it, or the init's writer if the pipe
+is the bot's stderr. The calls are refused with EINVAL, which they return for files that they can't copy, so
+libraries fall back to reading and writing."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
@@ -281,9 +282,9 @@ def _refuse(names: str, errno: int, *arguments: dict[str, Any], **more: object) 
 def profile(*, own_kernel: bool = False) -> dict[str, Any]:
     """Return the profile. The engine expects it as JSON, after ``seccomp=``.
 
-    ``own_kernel`` is True if the sandbox has its own kernel, as with gVisor. Its futexes aren't shared, so
-    all futex calls are allowed. Some gVisor versions would refuse them with EPERM, whatever error the rule
-    specifies, and the C library would then abort the program.
+    ``own_kernel`` is True if the sandbox has its own kernel, as with gVisor. In that case, futexes aren't
+    shared between sandboxes, so all futex calls are allowed. Some gVisor versions would refuse them with
+    EPERM, whatever error the rule specifies, and the C library would then abort the program.
     """
     # The flags of clone3 are behind a pointer, which a filter can't follow.
     unsupported = _ENOSYS_CALLS if own_kernel else f"clone3 timer_create {_ENOSYS_CALLS}"
@@ -308,7 +309,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             _rule("setpriority", args=[_argument(0, "EQ", 0), _argument(1, "EQ", 0)]),
             _rule("timerfd_create", args=[_argument(1, "MASKED_EQ", _TFD_NONBLOCK, _TFD_NONBLOCK)]),
             _refuse("timerfd_create", ENOSYS, _argument(1, "MASKED_EQ", _TFD_NONBLOCK)),
-            # These calls succeed without flushing the host's disk, because bots can't write to it.
+            # These calls return success without flushing anything: bots can't write to the host's disk.
             _refuse("fsync fdatasync", 0),
             # Some gVisor versions would refuse clone3 with EPERM, whatever error the rule specifies, and the
             # C library would then start no threads. Under gVisor, namespaces that clone3 creates belong to
@@ -346,7 +347,7 @@ def _file_locks() -> list[dict[str, Any]]:
 def _signals() -> list[dict[str, Any]]:
     """Return the rules that allow signals to any process id except -1.
 
-    -1 stands for all processes, so the kernel would walk over all processes on the host.
+    -1 stands for all processes, so the kernel would iterate over all processes on the host.
     """
     # Allow any number that has a zero among its lower 32 bits.
     bits = (1 << place for place in range(_PID_BITS))
@@ -397,14 +398,15 @@ def _sockets() -> list[dict[str, Any]]:
             for bit in (1 << place for place in range(_ADDRESS_BITS))
             if bit != _FAMILY_ONLY_BYTES
         ),
-        # The error of a kernel without IPv6: gRPC and resolvers probe for IPv6, and continue without it.
+        # The error that a kernel without IPv6 returns: gRPC and resolvers probe for IPv6, and continue
+        # without it.
         _refuse("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),
         *(
             _rule(call, args=[options, _argument(2, "EQ", option)])
             for call, allowed in {"setsockopt": _SOCKET_OPTIONS, "getsockopt": readable}.items()
             for option in allowed.values()
         ),
-        # The error of a unix socket for TCP and IP options, which gRPC queries.
+        # The error that a unix socket returns for TCP and IP options, which gRPC queries.
         _refuse("setsockopt getsockopt", ENOPROTOOPT, _argument(1, "NE", _SOL_SOCKET)),
         *(
             _rule(names, args=[_argument(index, "MASKED_EQ", _MSG_OOB)])

@@ -17,14 +17,17 @@ from pathlib import Path
 
 
 def _kill_group_at_end(lifeline: int, seconds: int) -> None:
-    # Nothing is ever written to the pipe: it becomes readable when the other end is closed.
+    # Nothing is ever written to the pipe, so it becomes readable only when the other end is closed.
     if not select.select([lifeline], [], [], seconds)[0]:
         print(f"arena: ended by the hard deadline of {seconds} s", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def _exec_with_deadline(command: list[str], lifeline: int, seconds: int) -> None:
-    """Replace this process with the command. A child enforces the deadline; its CPU time isn't measured."""
+    """Replace this process with the command.
+
+    A child, whose CPU time isn't measured, enforces the deadline.
+    """
     if os.fork():
         try:
             os.execvp(command[0], command)  # noqa: S606 - the command is the author's own

@@ -106,7 +106,7 @@ _ENTRY: Final = Path(__file__).with_name("entry.py")
 
 
 class ProcessRuntime:
-    """Runs each bot as a child process. A source is the folder of a bot.
+    """Runs each bot as a child process. A source is a bot's folder.
 
     ``commands`` maps the names of additional sources to commands, which run in the current folder.
     """
@@ -142,7 +142,7 @@ class ProcessRuntime:
         )
 
     def unavailable_reason(self) -> str | None:
-        """Return None: there is no engine to fail."""
+        """Return None: there is no engine that could fail."""
         return None
 
     def has_source(self, source: str) -> bool:

@@ -26,7 +26,7 @@ class _Worker:
     # Seats of matches whose records this coordinator has not checked yet. They count as in use, because
     # otherwise a worker that instantly returns bad records could void the whole queue before the first check.
     unchecked: int = 0
-    backoff_until: float = 0.0  # end of the backoff after the worker failed to run bots
+    backoff_until: float = 0.0  # end of the worker's backoff after a failure
     # None unless the worker is on probation after a void match. Until this time, it gets no matches that
     # other workers could play; afterwards, it gets one match at a time. Without probation, one worker could
     # get a match quarantined.
@@ -100,7 +100,7 @@ class ClusterCapacity:
         self._count(run, in_flight=-seats, unchecked=-seats)
 
     def mark_answered(self, run: str, seats: int) -> None:
-        """Release the seats of an answered match."""
+        """Release a match's seats after its worker has answered."""
         self._count(run, in_flight=-seats)
 
     def mark_checked(self, run: str, seats: int) -> None:

@@ -33,7 +33,7 @@ class CertificateError(Exception):
 
 
 def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, ...]:
-    """Create the authority if it is missing, then a certificate for each member; return the members' folders.
+    """Create the authority if necessary, then a certificate for each member; return the members' folders.
 
     Folders are readable only by the current user. Certificates are never overwritten, but a key without a
     certificate, left by an interrupted call, is replaced. ``now`` is in UTC. Raises CertificateError if a

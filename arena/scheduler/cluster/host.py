@@ -87,7 +87,7 @@ class MatchRunner:
             return WorkerState(busy=dict(busy), leaving=self._leaving, trouble=self._trouble, usable=usable)
 
     def ended(self) -> dict[str, int]:
-        """Return the number of ended matches by kind of answer."""
+        """Return the number of matches that have ended, by kind of answer."""
         with self._lock:
             return dict(self._ended)
 
@@ -313,7 +313,7 @@ def _join_error(error: Exception) -> str:
     if "name taken" in reason:
         return (
             "the scheduler has another worker with this name, or has not yet noticed that this worker's "
-            "last connection was lost"
+            "previous connection was lost"
         )
     return reason
 

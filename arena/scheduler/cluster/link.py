@@ -116,12 +116,13 @@ class _Client(Client):
         except BaseException:
             self.end()
             raise
-        # Seconds to keep trying to reconnect: none, because dask wouldn't renew the subscription to progress.
+        # Seconds to keep trying to reconnect: none, because dask wouldn't renew the
+        # subscription to progress messages.
         self._timeout = 0
 
     def end(self) -> None:
         """Close the client, whatever state it is in."""
-        with suppress(Exception):  # such as a timeout: the scheduler may be frozen
+        with suppress(Exception):  # for example a timeout, because the scheduler may be frozen
             self.close(timeout=_CALL_SECONDS)
         self.status = "closed"
 
@@ -167,6 +168,6 @@ def _member(address: str, info: dict[str, Any]) -> ClusterMember | None:
     found = ClusterMember(address=address, card=read(card, WorkerCard), state=read(state, WorkerState))
     if found.card.name != info.get("name"):
         raise ValueError(
-            f"its card has the name {found.card.name!r}, but the scheduler calls it {info.get('name')!r}"
+            f"the name on its card is {found.card.name!r}, but the scheduler has {info.get('name')!r}"
         )
     return found

@@ -111,7 +111,7 @@ def cluster_workers(
 
 
 class ClusterWorkers:
-    """The workers of a cluster; ``connect`` is called again after each lost connection.
+    """The workers in a cluster; ``connect`` is called again each time the connection is lost.
 
     A reservation is released only when its worker has answered or left, even if the coordinator gave up on
     the match earlier. If ``refuse`` raises an ``expected`` error, it is called again later; after any other
@@ -226,7 +226,7 @@ class ClusterWorkers:
     def report(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
         """See :meth:`arena.scheduler.workers.Reservation.report`.
 
-        A void match may be the worker's fault, for example if it can't load images. So other workers get the
+        A void match may be the worker's fault, for example if it can't load images, so other workers get the
         next matches.
         """
         run, now = member.card.run, time.monotonic()
@@ -364,7 +364,7 @@ class ClusterWorkers:
 
 
 class ClusterReservation:
-    """Seats reserved on a worker of a cluster; see :class:`arena.scheduler.workers.Reservation`."""
+    """Seats reserved on a worker in a cluster; see :class:`arena.scheduler.workers.Reservation`."""
 
     def __init__(self, workers: ClusterWorkers, member: ClusterMember, seats: int) -> None:
         self.worker = member.card.name

@@ -172,7 +172,7 @@ class Hello(_message.Message):
     most 64 bytes. Recorded, but has no effect.
     """
     games_at_once: _builtins.int
-    """Number of games of the match that the bot can play at the same time, at
+    """Number of games in the match that the bot can play at the same time, at
     least 1; 0 means 1. The clock of every game with an open request is
     running, even while the bot is thinking about another game, so slow bots
     should send 1. The match uses the minimum over all seats. The turns
@@ -196,7 +196,7 @@ Global___Hello: _TypeAlias = Hello  # noqa: Y015
 
 @_typing.final
 class Move(_message.Message):
-    """One decision of the bot: the answer to one TurnRequest."""
+    """One of the bot's decisions: the answer to one TurnRequest."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -222,7 +222,7 @@ class Move(_message.Message):
     and operators see it. A longer note is a protocol fault.
     """
     nonce: _builtins.int
-    """The request's TurnRequest.nonce. 0 is accepted from bots that do not know the
+    """The request's TurnRequest.nonce. 0 is accepted from bots that do not use the
     field.
     """
     @_builtins.property
@@ -253,7 +253,7 @@ Global___Move: _TypeAlias = Move  # noqa: Y015
 @_typing.final
 class RefereeMessage(_message.Message):
     """A message from the referee: one or more events, in the order in which they
-    happened. Events of several games may share a message.
+    happened. Events from several games may share a message.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -515,7 +515,7 @@ Global___Table: _TypeAlias = Table  # noqa: Y015
 
 @_typing.final
 class Position(_message.Message):
-    """The public information, the same for every seat. Every list has one entry
+    """The public information, which is the same for every seat. Every list has one entry
     per seat, in seat order; the dummy's entry, if any, comes last.
     """
 
@@ -702,7 +702,7 @@ Global___TurnResult: _TypeAlias = TurnResult  # noqa: Y015
 
 @_typing.final
 class Score(_message.Message):
-    """The points of one player in one round."""
+    """The points that one player scored in one round."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -52,7 +52,7 @@ class RefereeServicer:
         half-closes the stream earlier, or whose call exceeds its deadline, loses its
         seat for the rest of the match.
 
-        With any other status, the status message explains the error to the bot's owner:
+        Any other status means an error, which the status message explains to the bot's owner:
 
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
         - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or

@@ -1,4 +1,4 @@
-"""When the ladder was last paused or resumed, for feeds."""
+"""Records when the ladder was last paused or resumed, for feeds."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -5,16 +5,16 @@ import { inspect } from "node:util";
 import { isCard } from "./cards.js";
 
 /**
- * The result of `choose`: a card, two cards in the order in which they are placed, a move of `view.legalMoves()`, or
- * any object with such `cards`. The object may also have `dummy`, the dummy's card if this seat controls the dummy, and
- * `note`, free text that is stored for the bot's owner.
+ * The result of `choose`: a card, two cards in the order in which they are placed, a move from `view.legalMoves()`,
+ * or any object with such a `cards` property. The object may also have `dummy`, the dummy's card if this seat controls
+ * the dummy, and `note`, free text that is stored for the bot's owner.
  *
  * @typedef {string | readonly string[] |
  *   {cards: string | readonly string[], dummy?: string | null, note?: string}} Choice
  */
 
 /**
- * Read an answer, legal or not.
+ * Read an answer, whether or not it is legal.
  *
  * @param {unknown} answer The result of `choose`.
  * @param {import("./view.js").View} view The decision, for the error message.
@@ -28,7 +28,7 @@ export function readAnswer(answer, view) {
   if (!named.every(isCard) || !(dummy === null || isCard(dummy))) {
     throw new TypeError(
       `round ${view.round}, turn ${view.turn}: choose() returned ${inspect(answer)}; it must return a card ` +
-        'such as "maki_2", two cards, a move of view.legalMoves(), or an object with cards, dummy and note',
+        'such as "maki_2", two cards, a move from view.legalMoves(), or an object with cards, dummy and note',
     );
   }
   if (typeof note !== "string") {

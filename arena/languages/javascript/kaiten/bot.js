@@ -13,12 +13,12 @@ import { inspect } from "node:util";
  * @property {{puddings: number[], puddingScores: number[], totals: number[], places: number[]}} result The
  *   referee's result; lists have one entry per participant, `places` one per player.
  *
- * @typedef {object} Player A player of one game.
+ * @typedef {object} Player A bot's player in one game.
  * @property {(view: View) => Choice | Promise<Choice>} choose Returns the move.
  * @property {(end: GameOver) => unknown} [gameOver] Called at the end of the game.
  *
- * @typedef {((view: View) => Choice | Promise<Choice>) | (new () => Player)} Bot A function that chooses, or
- *   a class of players.
+ * @typedef {((view: View) => Choice | Promise<Choice>) | (new () => Player)} Bot A `choose` function, or a
+ *   class of players.
  */
 
 /**

@@ -1,8 +1,8 @@
-/** The kinds of cards and the deck, according to the rules of the game (docs/rules.md of the arena). */
+/** The kinds of cards and the deck, according to the rules of the game (the arena's docs/rules.md). */
 
 /**
  * The kinds by name, in the order of the table of cards. The protocol's number for a kind is its position in this
- * list, from 1.
+ * list, counting from 1.
  *
  * @type {readonly string[]}
  */
@@ -30,7 +30,7 @@ export const CARDS = Object.freeze([
 export const Card = Object.freeze(Object.fromEntries(CARDS.map((card) => [card.toUpperCase(), card])));
 
 /**
- * Number of cards of each kind in the deck; soy sauce only in its variant.
+ * Number of cards of each kind in the deck. Soy sauce is used only in its variant.
  *
  * @type {Readonly<Record<string, number>>}
  */
@@ -109,9 +109,9 @@ export function cardOf(number) {
  * @property {boolean} passBothWays In round 2, hands go to the previous seat.
  * @property {boolean} soySauce Four soy sauce cards are in the deck.
  * @property {boolean} dummy Two players with a dummy.
- * @property {number} participants Number of players, plus the dummy if there is one. It comes last.
- * @property {number} handSize Cards dealt to a hand, and to the dummy's pile.
- * @property {number} turns Turns in a round, including the automatic last one.
+ * @property {number} participants Number of players, plus the dummy if there is one. The dummy comes last.
+ * @property {number} handSize Number of cards dealt to each hand, and to the dummy's pile.
+ * @property {number} turns Number of turns in a round, including the automatic last one.
  */
 
 /**

@@ -5,7 +5,7 @@ import { newPlayer } from "./bot.js";
 import { cardOf, cardsOf, numberOf, rulesOf } from "./cards.js";
 import { View } from "./view.js";
 
-/** The bot's code failed: `cause` is the thrown error, `message` says when. */
+/** The bot's code failed: `cause` is what was thrown, and `message` says when. */
 export class BotFailed extends Error {}
 
 export class Game {
@@ -123,7 +123,7 @@ export class Game {
  * Truncate text without splitting a character.
  *
  * @param {string} text
- * @param {number} maxBytes Of UTF-8.
+ * @param {number} maxBytes Maximum length in UTF-8.
  * @returns {string}
  */
 function cut(text, maxBytes) {

@@ -1,5 +1,5 @@
 /**
- * Helpers for bots: what a view implies, from the hands that this seat has passed on, and the turns revealed since.
+ * Helpers for bots: what a view implies, given the hands that this seat has passed on and the turns revealed since.
  */
 
 import { CARDS, DECK_COUNTS } from "./cards.js";
@@ -20,7 +20,8 @@ export function direction(view) {
  * Return the known cards of every hand, in seat order.
  *
  * This seat's own hand is known. Hands that it passed on are known too, without the cards that other seats took from
- * them. All other hands are empty here. With a dummy, the opponent in control has one more card: the drawn one.
+ * them. All other hands are returned as empty. With a dummy, the opponent in control has one card that is not
+ * included: the drawn one.
  *
  * @param {View} view
  * @returns {string[][]}
@@ -31,7 +32,7 @@ export function knownHands(view) {
   const hands = Array.from({ length: players }, () => []);
   hands[view.seat] = [...view.hand];
   for (let passed = 1; passed <= Math.min(players - 1, view.pastHands.length); passed += 1) {
-    // Seen `passed` turns ago. Since then, this seat and those after it have each taken cards from it.
+    // This hand was seen `passed` turns ago. Since then, this seat and the following seats have taken cards from it.
     const hand = new Pile(view.pastHands.at(-passed));
     view.turns.slice(-passed).forEach((turn, nth) => {
       take(hand, turn, modulo(view.seat + nth * step, players), view);
@@ -118,7 +119,7 @@ function take(hand, turn, seat, view) {
 /**
  * @param {number} number
  * @param {number} divisor
- * @returns {number} From 0 to less than the divisor, even for a negative number.
+ * @returns {number} At least 0 and less than the divisor, even for a negative number.
  */
 function modulo(number, divisor) {
   return ((number % divisor) + divisor) % divisor;

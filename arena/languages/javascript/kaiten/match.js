@@ -59,7 +59,7 @@ export async function playMatch(bot, address, gamesAtOnce) {
   }
 }
 
-/** All games of a match, by number. */
+/** A match's games, by number. */
 class Match {
   #bot;
   #games = new Map();
@@ -73,7 +73,7 @@ class Match {
   }
 
   /**
-   * Process a message's events, and return the answer to every request in it. Unknown events are ignored.
+   * Process a message's events, and return the answer to every request among them. Unknown events are ignored.
    *
    * @param {object} message The RefereeMessage.
    * @returns {Promise<object[]>} Moves.
@@ -156,7 +156,7 @@ function ready(client, millis) {
 }
 
 /**
- * Print why the match ended, and return its exit code.
+ * Print why the match ended, and return the program's exit code.
  *
  * @param {unknown} error
  * @returns {number}
@@ -180,7 +180,7 @@ function explain(error) {
 }
 
 /**
- * Return the thrown error as text, with only the stack frames of the author's code.
+ * Return what was thrown as text, with only the stack frames from the author's code.
  *
  * @param {unknown} thrown
  * @returns {string}

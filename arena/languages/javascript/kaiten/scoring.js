@@ -1,4 +1,4 @@
-/** Points, according to the rules of the game (docs/rules.md of the arena). */
+/** Points, according to the rules of the game (the arena's docs/rules.md). */
 
 const DUMPLING_POINTS = [0, 1, 3, 6, 10, 15];
 const MAKI_ICONS = { maki_1: 1, maki_2: 2, maki_3: 3 };
@@ -26,7 +26,7 @@ const COLOURS = {
 };
 
 /**
- * The points of one participant in one round.
+ * One participant's points in one round.
  *
  * @typedef {object} RoundScore
  * @property {number} tempura
@@ -35,14 +35,14 @@ const COLOURS = {
  * @property {number} maki
  * @property {number} nigiri
  * @property {number} soySauce
- * @property {number} total The sum of these.
+ * @property {number} total The sum of the above.
  */
 
 /**
  * Score a finished round.
  *
  * @param {{soySauce: boolean}} rules Determines whether soy sauce scores.
- * @param {readonly (readonly string[])[]} tables Cards of each participant, in the order in which they were placed.
+ * @param {readonly (readonly string[])[]} tables Each participant's cards, in the order in which they were placed.
  * @returns {RoundScore[]}
  */
 export function scoreRound(rules, tables) {
@@ -62,7 +62,7 @@ export function scoreRound(rules, tables) {
 }
 
 /**
- * Return the points of all nigiri. Each uses the oldest unused wasabi before it.
+ * Return the points for all nigiri. Each uses the oldest unused wasabi before it.
  *
  * @param {readonly string[]} table Cards, in the order in which they were placed.
  * @returns {number}
@@ -122,7 +122,7 @@ function scoreMaki(icons) {
 
 /**
  * @param {readonly (readonly string[])[]} tables
- * @returns {number[]} Points of participants with soy sauce for the most colours.
+ * @returns {number[]} Each participant's points for soy sauce together with the most colours.
  */
 function scoreSoySauce(tables) {
   const colours = tables.map((table) => new Set(table.map((card) => COLOURS[card])).size);

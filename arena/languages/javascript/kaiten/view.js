@@ -10,29 +10,30 @@
  * @typedef {object} Turn A revealed turn.
  * @property {number} round From 1.
  * @property {number} turn Within the round, from 1.
- * @property {readonly (readonly string[])[]} plays Cards of each participant, in the order in which they were placed.
+ * @property {readonly (readonly string[])[]} plays Each participant's cards, in the order in which they were placed.
  */
 
 /**
  * A decision as its seat sees it.
  *
- * Lists have one entry per participant: the seats in order, then the dummy, if any. All lists are frozen: sort
- * a copy.
+ * Lists that cover all participants have one entry for each: the seats in order, then the dummy, if any. All lists are
+ * frozen: sort a copy.
  */
 export class View {
   /**
    * @param {object} seen
    * @param {Rules} seen.rules
-   * @param {number} seen.seat The deciding seat, from 0. Hands go to the next seat.
+   * @param {number} seen.seat The deciding seat, from 0. Hands go to the next seat, unless `direction(view)` is -1.
    * @param {number} seen.round From 1.
    * @param {number} seen.turn Within the round, from 1.
    * @param {readonly string[]} seen.hand In the order of the table of cards. It includes the drawn card if this seat
    *   controls the dummy.
    * @param {readonly (readonly string[])[]} seen.tables Cards in front of every participant in this round,
    *   in the order in which they were placed.
-   * @param {readonly number[]} seen.puddings Of earlier rounds; those of this round are on the tables.
-   * @param {readonly number[]} seen.scores Points of earlier rounds.
-   * @param {readonly number[]} seen.handSizes Cards in every hand; for the dummy, cards left in its pile.
+   * @param {readonly number[]} seen.puddings From earlier rounds; those from this round are on the tables.
+   * @param {readonly number[]} seen.scores Points from earlier rounds.
+   * @param {readonly number[]} seen.handSizes Number of cards in each hand; for the dummy, the number left in its
+   *   pile.
    * @param {boolean} seen.control Whether this seat also chooses the dummy's card.
    * @param {string | null} seen.drawn The card drawn from the dummy's pile, if this seat controls the dummy.
    * @param {readonly Turn[]} seen.turns Everything revealed in this game.
@@ -61,7 +62,7 @@ export class View {
   }
 
   /**
-   * Return every legal choice once: one card before two, then in the order of the table of cards.
+   * Return every legal choice once: single cards before pairs, and otherwise in the order of the table of cards.
    *
    * @returns {Move[]}
    */

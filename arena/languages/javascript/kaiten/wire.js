@@ -1,4 +1,4 @@
-/** The protocol's messages, read from referee.proto, a copy of the arena's. */
+/** The protocol's messages, read from referee.proto, which is a copy of the arena's file. */
 
 import { readFileSync } from "node:fs";
 
@@ -23,7 +23,7 @@ export function encode(message) {
 
 /**
  * @param {Buffer} bytes
- * @returns {object} A RefereeMessage. The property `event` of each event is its kind.
+ * @returns {object} A RefereeMessage. Each event's property `event` names its kind.
  */
 export function decode(bytes) {
   return refereeMessage.decode(bytes);

@@ -56,7 +56,7 @@ _SECOND: Final = 1
 _SETTINGS: Final = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
 _ALL_PERMISSIONS: Final = 0o777
 _MAX_FILES: Final = 20
-"""Maximum number of files tried per folder of /proc or /sys."""
+"""Maximum number of files to try per folder in /proc or /sys."""
 
 _LEAKING_FILES: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
 """Files in a process's folder that disclose other containers' pages, or the host's load or packets."""

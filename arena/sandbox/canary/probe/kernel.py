@@ -1,4 +1,4 @@
-"""The probe's attacks on the kernel: rights, calls and their arguments, process limits, the network."""
+"""The probe's attacks on the kernel: rights, calls and their arguments, process limits, and the network."""
 
 import ctypes
 import fcntl
@@ -136,7 +136,7 @@ def _core_dumped() -> bool:
 
 
 def surroundings(_: dict[str, int]) -> dict[str, Any]:
-    """Read the environment, and the limits of control groups v1 or v2, if any."""
+    """Read the environment, and the limits in control groups v1 or v2, if any."""
     top = Path("/sys/fs/cgroup")
     return {
         "environment": dict(os.environ),
@@ -218,7 +218,7 @@ def _path_of_library() -> str:
 
 @contextmanager
 def _library() -> Iterator[tuple[int, int, int]]:
-    """Yield a file that all bots share: its descriptor, its mapped address and length."""
+    """Yield a file that all bots share: its descriptor, mapped address and length."""
     size = mmap.PAGESIZE
     file = os.open(_path_of_library(), os.O_RDONLY)
     LIBC.mmap.restype = ctypes.c_void_p
@@ -303,7 +303,7 @@ def options(_: dict[str, int]) -> dict[str, Any]:
 
 
 def _host_wide_calls(library: str) -> dict[str, str]:
-    """Make calls that disclose or disturb what others on the host do."""
+    """Make calls that disclose or disturb what other programs on the host are doing."""
     flags = mmap.MAP_PRIVATE | _MAP_HUGETLB
     return {
         "sysinfo": answer_of(LIBC.sysinfo(ctypes.create_string_buffer(_SYSINFO_BYTES))),
