@@ -97,7 +97,7 @@ def _handle_signals() -> None:
     signal.signal(signal.SIGTERM, _exit_on_signal)
     signal.signal(signal.SIGINT, _exit_on_signal)
     # The main thread runs the handlers. It may not notice a signal that arrived in one of gRPC's threads
-    # until a Python thread asks for the GIL. The thread below does: Python also writes the signal to the pipe.
+    # until a Python thread asks for the GIL. The thread below does: signals are also written to the pipe.
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -80,7 +80,7 @@ def test_a_true_record_with_faults_has_no_difference(
         (["turns", 4, "fault"], [None] * 4, "turns[4].fault: has 4 entries, but the rules give 3"),
         (["turns", 4, "millis"], [1.0], "turns[4].millis: has 1 entry, but the rules give 3"),
         (["turns", 4, "fault", 0], "timeout", "turns[4].standin[0]: is false, but the faults give true"),
-        (["turns", 8, "fault", 0], "timeout", 'is "timeout", but the seat had no move to make'),
+        (["turns", 8, "fault", 0], "timeout", 'turns[8].fault[0]: is "timeout", but the seat had no'),
         (["rounds", 1, "scores", 0], -1, "rounds[1].scores[0]: is -1, but the rules give {score}"),
         (["rounds", 1, "breakdown", 0, "maki"], 99, "rounds[1].breakdown[0].maki: is 99, but the rules give"),
         (["rounds", 1, "breakdown", 0, "bonus"], 0, 'rounds[1].breakdown[0]: has the keys ["bonus",'),
