@@ -99,7 +99,7 @@ def _described_api() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder), database_url=None)
         with closing(open_store(settings.url)) as store:
-            parts = Components(
+            components = Components(
                 store=store,
                 accounts=open_accounts(store, settings.registration),
                 receiver=open_receiver(settings, store),
@@ -109,7 +109,7 @@ def _described_api() -> dict[str, Any]:
                 exports=exports_folder(settings),
                 now=lambda: datetime.now(UTC),
             )
-            return describe(create_app(parts))
+            return describe(create_app(components))
 
 
 def _scope(operation: dict[str, Any]) -> str:

@@ -160,7 +160,7 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
 
 
 def closest_since(connection: Connection, moment: datetime) -> int | None:
-    """Return the number of the game with the smallest margin that ended after a time, or None.
+    """Of the games that ended after a time, return the number of the one with the smallest margin, or None.
 
     If several games have that margin, return the latest. Only the latest ``DAY_WINDOW`` games are searched.
     Games with a disqualified bot don't count.

@@ -150,7 +150,7 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     times, limit = finished + begun, quota.submissions_a_day
     if (today := len(times)) >= limit:
         what = counted(today, "check" if new.check_only else "submission")
-        unfinished = f", {len(begun)} of them unfinished" if begun else ""
+        unfinished = f" ({len(begun)} unfinished)" if begun else ""
         raise QuotaReached(
             f"{new.author} has sent {what} in the last 24 hours{unfinished}; the limit is {limit}",
             wait_for(times, limit, new.received),

@@ -700,7 +700,7 @@ class UploadRow(Base):
 class SubmissionRow(Base):
     """A submitted file; ``number`` is its place in the queue.
 
-    ``source`` is the id of the image built from it. ``waiting`` says what the arena is waiting for.
+    ``source`` is the id of the image built from it. ``waiting`` says why the submission is waiting.
     ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last stage. A ``check_only`` submission
     never becomes a version.
     """

@@ -41,7 +41,7 @@ class KnownSubmission(NewSubmission):
     inspected: datetime | None  # UTC; None before inspection
     qualifying: datetime | None  # when qualification began, UTC; None before that
     ended: datetime | None  # UTC; None while it is open
-    waiting: str | None  # what the arena is waiting for; None if nothing
+    waiting: str | None  # why the submission is waiting; None if it isn't
     cause: Cause | None  # why it was rejected, or None
 
 
@@ -199,7 +199,7 @@ class SubmissionRepository(Repository):
             return True
 
     def wait(self, id_: str, why: str | None) -> None:
-        """Record what the arena is waiting for before it proceeds with a submission; None if nothing."""
+        """Record why a submission is waiting; None if it no longer is."""
         with self._transactions.write() as connection:
             connection.execute(
                 update(SubmissionRow)

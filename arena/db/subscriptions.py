@@ -336,8 +336,8 @@ def _add_notice(connection: Connection, subscriptions: list[int], topic: str, ne
 def _is_of(notice: DueNotice) -> ColumnElement[bool]:
     """Return the condition for the notice's subscription.
 
-    Compares the secret too, because SQLite may reuse the id of a removed subscription. For the same reason,
-    ``mark_delivered`` compares the time of a notice.
+    Compares the secret too, because SQLite may reuse the id of a removed subscription. It may also reuse the
+    number of a removed notice, so ``mark_delivered`` compares the notice's time.
     """
     return (SubscriptionRow.id == notice.subscription.id) & (SubscriptionRow.secret == notice.secret)
 

@@ -2,7 +2,7 @@
 
 A game is a function of its seed and its bots: the global ``random`` is seeded from the game's seed, so bots
 that use it repeat their choices. ``random.random()`` gives the same numbers in every version of Python; the
-module's other functions may not.
+module's other functions do so only within one version.
 """
 
 import random

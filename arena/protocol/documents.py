@@ -388,7 +388,7 @@ class Submission:
         sha256: SHA-256 hash of the file, in hexadecimal.
         stage: The submission's stage.
         check_only: Whether it is a check, which never becomes a version.
-        waiting: What the arena is waiting for; None if nothing.
+        waiting: Why the submission is waiting; None if it isn't.
         version: Number of the resulting version; None if there is none.
         received: When the file arrived, in UTC.
         inspected: When it was inspected, in UTC; None if it was not.

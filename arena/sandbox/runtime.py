@@ -198,8 +198,8 @@ _TAIL: Final = CAPTURE_LIMIT - _HEAD - _GAP_NOTE_BYTES
 class Capture:
     """The first 16 KiB of a bot's output and the end of the rest, 64 KiB in all.
 
-    The first lines show how a bot started; the last ones show how it ended. Only one thread
-    may call :meth:`feed`; any thread may call :meth:`text`.
+    The first lines show how a bot started; the last ones show how it ended. Only one thread may call
+    :meth:`feed`; any thread may call :meth:`text`.
     """
 
     def __init__(self) -> None:

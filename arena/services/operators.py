@@ -48,7 +48,7 @@ class BotOperators:
         return known
 
     def bench(self, who: str, bot: str, reason: str) -> KnownBot:
-        """Bench a bot until its author, a new version or an operator reactivates it.
+        """Bench a bot until an operator or its author reactivates it, or a new version becomes active.
 
         The reason is public and replaces any earlier one. Raises OperationRefused if the reason is empty or
         too long.
@@ -65,7 +65,7 @@ class BotOperators:
         return self.find(bot)
 
     def retire(self, who: str, bot: str) -> KnownBot:
-        """Take a bot off the ladder until its author, a new version or an operator reactivates it."""
+        """Take a bot off the ladder until it is reactivated as in :meth:`bench`."""
         entry = self._entry(who, "retire", bot)
         if not self._store.bot_states.retire(bot, entry.at, entry):
             raise WrongState(f"{bot} is already retired")

@@ -430,17 +430,16 @@ def checked(visit: Visit, town: Town) -> None:
     town.store.submissions.mark_passed(check.id, datetime.now(UTC))
     expect(below.get_by_role("heading", name="The check passed")).to_be_visible()
     expect(below.get_by_role("status")).to_contain_text("wendys: passed.")
-    page.get_by_role("button", name="Check").click()
-    cause = Cause(
-        stage=Stage.RECEIVED, kind=CauseKind.FILE, text="KeyError: 1 (bot.py, line 7: x)", hint="Fix it."
-    )
-    expect(below.locator("[aria-current=step]")).to_contain_text("received")
-    town.store.submissions.reject(town.newest("wendys").id, cause, datetime.now(UTC))
-    expect(below.get_by_role("heading", name="What went wrong")).to_be_visible()
-    expect(below).to_contain_text("KeyError: 1 (bot.py, line 7: x).")
-    below.get_by_role("button", name="Go to line 7").click()
-    expect(page.get_by_role("textbox", name="Source")).to_be_focused()
-    expect(page.locator(".cm-activeLineGutter")).to_have_text("7")
+    for line, text in (("5", "TypeError: x (bot.js, line 5)"), ("7", "KeyError: 1 (bot.py, line 7: x)")):
+        page.get_by_role("button", name="Check").click()
+        cause = Cause(stage=Stage.RECEIVED, kind=CauseKind.FILE, text=text, hint="Fix it.")
+        expect(below.locator("[aria-current=step]")).to_contain_text("received")
+        town.store.submissions.reject(town.newest("wendys").id, cause, datetime.now(UTC))
+        expect(below.get_by_role("heading", name="What went wrong")).to_be_visible()
+        expect(below).to_contain_text(f"{text}.")
+        below.get_by_role("button", name=f"Go to line {line}").click()
+        expect(page.get_by_role("textbox", name="Source")).to_be_focused()
+        expect(page.locator(".cm-activeLineGutter")).to_have_text(line)
     expect(page).to_have_url(f"{town.here}/start")
 
 

@@ -572,10 +572,10 @@ def test_screen_readers_hear_numbers_and_words(visit: Visit) -> None:
     for path in (f"{FIVE}/1/4?step=reveal", f"{FIVE}/2/7?step=score", f"{THREE}/1/9?step=score"):
         for text in watch(visit, path).locator(".score, .stack").all_text_contents():
             assert not re.search(r"\d[a-z]|[a-z]\d", text), text
-            heard |= set(re.findall(r"(\d+) (points?|rolls?)", text))
+            heard |= set(re.findall(r"(\d+) (points?|icons?)", text))
     assert {("1", "point"), ("1", "icon")} <= heard
     assert {word for number, word in heard if number != "1"} == {"points", "icons"}
-    assert {word for number, word in heard if number == "1"} == {"point", "roll"}
+    assert {word for number, word in heard if number == "1"} == {"point", "icon"}
 
 
 def test_all_of_it_can_be_read_without_scripts(plain: Visit, url: str) -> None:

@@ -54,4 +54,4 @@ def test_stored_results_are_continued(folder: Path) -> None:
     (folder / "first.py").write_text("def choose(view):\n    return view.hand[-1]\n")
     changed = arena(*args, folder=folder)
     assert changed.returncode == 2
-    assert b"r.jsonl has results for another version of a bot" in changed.stderr
+    assert b"r.jsonl has results for a different version of a bot" in changed.stderr

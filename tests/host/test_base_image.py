@@ -76,7 +76,9 @@ def test_the_base_image_runs_as_nobody(docker_client: docker.DockerClient, base_
 
 
 @pytest.mark.parametrize(
-    ("language", "fixture"), [(PYTHON, "base_image"), (JAVASCRIPT, "javascript_image")], ids=str
+    ("language", "fixture"),
+    [(PYTHON, "base_image"), (JAVASCRIPT, "javascript_image")],
+    ids=(PYTHON.name, JAVASCRIPT.name),
 )
 def test_an_image_of_the_same_sources_is_kept(
     docker_client: docker.DockerClient, request: pytest.FixtureRequest, language: Language, fixture: str

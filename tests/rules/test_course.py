@@ -114,7 +114,7 @@ def test_every_asked_seat_must_choose_and_nobody_else() -> None:
     state = position(Rules(players=2), ["tp sa", "du du"])
     with pytest.raises(ValueError, match="1 entries for 2 seats"):
         apply(state, [move("tp")])
-    with pytest.raises(ValueError, match="seat 1 is asked"):
+    with pytest.raises(ValueError, match="seat 1 has to move"):
         apply(state, [move("tp"), None])
 
 

@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
         "round 1, turn 4: seat 1: soy_sauce is not in the hand",
     ),
     "no such card": (with_decision(honest(), 0, 0, cards=("tofu",)), "'tofu' is not a kind of card"),
-    "a move of a seat that has none to make": (
+    "a seat that has to move without a move": (
         with_game(honest(), steps=((None, *honest().games[0].steps[0][1:]),)),
         "seat 0 has to move, but no move was given for it",
     ),

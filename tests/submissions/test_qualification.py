@@ -272,6 +272,13 @@ RangeError: too far
 NODE_RETURNED = """TypeError: round 1, turn 1: choose() returned 7; it must return a card
 kaiten: the bot failed when it was asked for a move in game 0
 """
+NODE_LABEL = """file:///bot/bot.js:7
+label: for (;;) throw new Error('e')
+                ^
+
+Error: e
+    at file:///bot/bot.js:7:23
+"""
 NODE_MEMORY = """
 FATAL ERROR: Reached heap limit Allocation failed - heap out of memory
 ----- Native stack trace -----
@@ -322,6 +329,8 @@ Extension modules: grpc._cython.cygrpc (total: 1)
             Kind.CRASH,
             r"TypeError: round 1, turn 1: choose\(\) returned 7; it must return a card$",
         ),
+        (NODE_LABEL, Kind.CRASH, r"Error: e \(bot\.js, line 7: label: for \(;;\) throw new Error\('e'\)\)$"),
+        ("depth: 3\n'words'\nkaiten: the bot failed when it was asked\n", Kind.CRASH, "exited with code 1$"),
         (NODE_MEMORY, Kind.CRASH, "FATAL ERROR: Reached heap limit Allocation failed - heap out of memory$"),
         ("Error: Cannot find module 'enotfound'\n", Kind.CRASH, "it exited with code 1"),
         (

@@ -28,7 +28,7 @@ def site_of(store: Store) -> FastAPI:
 
 def site_over(world: World) -> FastAPI:
     """Return a site over a world, with small quotas."""
-    return create_app(parts_over(world))
+    return create_app(components_over(world))
 
 
 def shared_site(world: World) -> FastAPI:
@@ -39,8 +39,8 @@ def shared_site(world: World) -> FastAPI:
     return world.site
 
 
-def parts_over(world: World) -> Components:
-    """Return the parts of a site over a world, with small quotas."""
+def components_over(world: World) -> Components:
+    """Return the components of a site over a world, with small quotas."""
     receiver = Receiver(
         world.store,
         Uploads(world.uploads, Disk(world.uploads, world.least_free)),

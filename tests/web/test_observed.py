@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from arena.protocol.states import Role
 from tests.accounts.world import PASSWORD, World
-from tests.web.app import parts_over
+from tests.web.app import components_over
 from tests.web.stable import fill_games
 from web.app import create_app
 from web.http.metrics import SiteMetrics
@@ -35,8 +35,8 @@ def samples(metrics: SiteMetrics, name: str) -> dict[tuple[str, ...], float]:
 
 def test_requests_are_logged_and_counted_by_route(world: World) -> None:
     """Pages, cached pages, files, unknown paths and wrong methods are included."""
-    parts = parts_over(world)
-    client = TestClient(create_app(parts))
+    components = components_over(world)
+    client = TestClient(create_app(components))
     game = world.store.games.newest(limit=1)[0].game
     with capture_logs() as logs:
         for path in (
@@ -59,15 +59,15 @@ def test_requests_are_logged_and_counted_by_route(world: World) -> None:
         ("POST", "/leaderboard", 405),
         ("unknown", "unknown", 403),
     ]
-    counted = samples(parts.metrics, "kaiten_http_requests_total")
+    counted = samples(components.metrics, "kaiten_http_requests_total")
     assert counted["GET", "/leaderboard", "2xx"] == 2
     assert counted["unknown", "unknown", "4xx"] == 1
-    assert samples(parts.metrics, "kaiten_http_request_seconds_count")["/leaderboard",] == 3
+    assert samples(components.metrics, "kaiten_http_request_seconds_count")["/leaderboard",] == 3
 
 
 def test_probes_are_logged_at_level_debug(world: World) -> None:
     """Probes come every few seconds."""
-    client = TestClient(create_app(parts_over(world)))
+    client = TestClient(create_app(components_over(world)))
     with capture_logs() as logs:
         for path in ("/healthz", "/readyz"):
             assert client.get(path).headers["Cache-Control"] == "no-store"
@@ -76,14 +76,14 @@ def test_probes_are_logged_at_level_debug(world: World) -> None:
 
 def test_logins_and_uploads_are_counted(world: World) -> None:
     """Failed logins are counted by reason."""
-    parts = parts_over(world)
+    components = components_over(world)
     world.accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
-    client = TestClient(create_app(parts), headers={"Sec-Fetch-Site": "same-origin"})
+    client = TestClient(create_app(components), headers={"Sec-Fetch-Site": "same-origin"})
     for _ in range(11):
         client.post("/login", data={"name": "ann", "password": "wrong"})
-    failures = samples(parts.metrics, "kaiten_login_failures_total")
+    failures = samples(components.metrics, "kaiten_login_failures_total")
     assert failures == {("credentials",): 10, ("too_many",): 1}
-    assert samples(parts.metrics, "kaiten_uploads_total") == {("received",): 0, ("refused",): 0}
+    assert samples(components.metrics, "kaiten_uploads_total") == {("received",): 0, ("refused",): 0}
 
 
 def test_open_streams_are_counted() -> None:

@@ -19,7 +19,7 @@ from tests.accounts.world import World
 from tests.db.builders import add_bot, bot_of, present
 from tests.patience import WAIT_SECONDS
 from tests.person_games import analyse_person_game, play_on, with_chopsticks
-from tests.web.app import parts_over
+from tests.web.app import components_over
 from tests.web.people import HTTP, browser, logged_in, repeated
 from web.app import create_app
 
@@ -258,7 +258,7 @@ def test_games_per_address_are_limited(world: World) -> None:
 
 def test_an_arena_without_tables_says_so(world: World) -> None:
     """The page says that people can't play, and requests for a table are refused."""
-    app = create_app(replace(parts_over(world), tables_for_people=0))
+    app = create_app(replace(components_over(world), tables_for_people=0))
     visitor = TestClient(app, base_url=HTTP, headers={"Origin": HTTP, "Sec-Fetch-Site": "same-origin"})
     assert "People can't play against the bots" in visitor.get("/play").text
     assert visitor.post("/play", data={"opponent": "greedy"}).status_code == 409

@@ -17,7 +17,7 @@ from arena.submissions.receiver import MAX_CONCURRENT, SOURCE_SLOTS
 from tests.accounts.world import World
 from tests.builders import host_report
 from tests.patience import WAIT_SECONDS, wait_until
-from tests.web.app import parts_over
+from tests.web.app import components_over
 from tests.web.people import token
 from tests.web.server import serving
 from web.app import create_app
@@ -123,7 +123,7 @@ def status(sender: socket.socket) -> int:
 def site(world: World, timeouts: BodyTimeouts) -> Iterator[tuple[str, int]]:
     """Serve the site over a real socket."""
     world.store.activity.record_host(host_report(), ())
-    with serving(create_app(replace(parts_over(world), body_timeouts=timeouts))) as address:
+    with serving(create_app(replace(components_over(world), body_timeouts=timeouts))) as address:
         yield address
 
 

@@ -19,7 +19,7 @@ from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_matches
 from tests.db.builders import START, claim_one
 from tests.db.test_submissions import PLENTY, new
-from tests.web.app import parts_over
+from tests.web.app import components_over
 from tests.web.html import Page, read
 from tests.web.people import HTTPS, browser, logged_in
 from tests.web.submitted import CRASH, finish_game, play, queue, send
@@ -272,7 +272,9 @@ def test_downloads_are_shown_if_there_are_any(world: World, ann: KnownAccount, p
     without = logged_in(world, ann.name).get(path).text
     assert ("pip install" in without, "source</a>" in without) == (False, False)
     source, package = "https://code.test/kaiten.git", "https://code.test/kaiten.whl"
-    world.site = create_app(replace(parts_over(world), downloads=Downloads(source=source, package=package)))
+    world.site = create_app(
+        replace(components_over(world), downloads=Downloads(source=source, package=package))
+    )
     text = logged_in(world, ann.name).get(path).text
     assert f">python3 -m venv .venv\n. .venv/bin/activate\npip install {package}\narena " in text
     assert source in Page(text).links

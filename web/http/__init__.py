@@ -1,1 +1,1 @@
-"""The site's HTTP layer: sessions, CSRF, rate limits, caches, headers, errors, request log."""
+"""The site's HTTP layer: sessions, CSRF, rate limits, caches, headers, errors, metrics, request log."""

@@ -13,6 +13,7 @@ _FRAME: Final = re.compile(r"^ +at (?:.*[ (])?(?P<file>[^ ()]+):(?P<line>\d+):\d
 _FATAL_PREFIX: Final = "FATAL ERROR: "
 _LIBRARY_FILES: Final = re.compile(r"^node:|/node_modules/")
 _NOTICE: Final = "kaiten: the bot failed when "
+_NAMED_ERROR: Final = re.compile(r"^[\w$.]*Error\b")
 
 
 def find_failure(stderr: str) -> Failure | None:
@@ -23,11 +24,12 @@ def find_failure(stderr: str) -> Failure | None:
     found: Failure | None = None
     error: str | None = None
     header: str | None = None
+    source_line = -1
     lines = stderr.splitlines()
     for number, line in enumerate(lines):
         if match := _HEADER.match(line):
             source = lines[number + 1].strip() if number + 1 < len(lines) else ""
-            own = not _LIBRARY_FILES.search(match["file"])
+            own, source_line = not _LIBRARY_FILES.search(match["file"]), number + 1
             header, error = f"{_place(match)}: {source}" if own else None, None
         elif line.startswith(_FATAL_PREFIX):
             found, error, header = Failure(line, None), None, None
@@ -36,9 +38,9 @@ def find_failure(stderr: str) -> Failure | None:
             found = Failure(error, header or (_place(match) if own else None))
             if found.place is not None:
                 error, header = None, None
-        elif error is not None and line.startswith(_NOTICE):
+        elif error is not None and _NAMED_ERROR.match(error) and line.startswith(_NOTICE):
             found, error, header = Failure(error, None), None, None
-        elif (error is None or header is None) and _ERROR.match(line):
+        elif number != source_line and (error is None or header is None) and _ERROR.match(line):
             error = line
     return found
 

@@ -58,9 +58,9 @@ def analyse(
     """Analyse a game; the same arguments give the same numbers.
 
     ``playouts``, which must be at least ``MIN_PLAYOUTS``, is the number of playouts for each position, each
-    of the best options and the option played. Other options get a quarter of that number.
-    The analysis includes the moves that ``bots`` would have played. Raises InvalidReplay if the game breaks
-    the rules; the message describes the first difference.
+    of the best options and the option played. Other options get a quarter of that number. The analysis
+    includes the moves that ``bots`` would have played. Raises InvalidReplay if the game breaks the rules; the
+    message describes the first difference.
     """
     recorded_decisions = decisions(recorded)
     states = replay(log_of(recorded)).states
