@@ -17,9 +17,6 @@ from arena.protocol.match import MatchRecord, encode
 from arena.scheduler.check import verified_match
 from benchmarks.tables import Match
 
-_MATCHES: Final = 15
-"""Number of matches, each with as many games as a rated match."""
-
 _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -44,7 +41,7 @@ def measure_results(match: Match) -> ResultCosts:
                 raise RuntimeError("the store did not accept a result")
             store_ += time.process_time() - between
             check += between - begin
-    games = _MATCHES * DEALS
+    games = len(claims) * DEALS
     return ResultCosts(check / games, store_ / games)
 
 
@@ -67,7 +64,7 @@ def _claims(store: Store, match: Match) -> list[Claim]:
         for seat, source in enumerate(spec.seats)
     )
     claims = []
-    for number in range(_MATCHES):
+    for number in range(len(spec.seeds) // DEALS):
         new = NewMatch(
             id=f"bench-{number}",
             rules=spec.rules,

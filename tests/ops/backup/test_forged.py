@@ -248,7 +248,7 @@ FORGERIES: dict[str, tuple[Callable[[Forgery], None], str]] = {
     "a revision of no program": (lambda f: f.manifest.update(revision="head"), "newer"),
     "a revision before all": (
         lambda f: f.manifest.update(revision=""),
-        "before the first release",
+        "predates the first release",
     ),
     "an image that is none": (_image, "is damaged"),
     "a blob of another name": (_blob, "a blob's name is not its digest"),

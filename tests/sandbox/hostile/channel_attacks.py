@@ -38,7 +38,7 @@ GameTable._fault = forgiving
 
 _ANY_GREETING: Final = """
 from arena.play.referee import grpc_player
-grpc_player._greeting_refused = lambda message: None
+grpc_player._greeting_error = lambda message: None
 """
 
 _ANY_NUMBER: Final = """

@@ -1,6 +1,12 @@
 """The judge finds what an attack did to others."""
 
+import ast
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +24,8 @@ from arena.protocol.match import (
 from arena.rules import Move, Rules, apply, new_game, seats_to_move, shuffled_deck, view
 from tests.sandbox.hostile.attack import SEAT, Attack, Control, Outcome, Peak
 from tests.sandbox.hostile.bot import choose, honest
+from tests.sandbox.hostile.catalog import ATTACKS
+from tests.sandbox.hostile.channel_variants import VARIANTS
 from tests.sandbox.hostile.judge import BOUNDS, complaints, control_complaints
 
 SEED = "5" * 32
@@ -149,3 +157,36 @@ def test_success_is_wrong_with_the_control_and_right_without() -> None:
     assert control_complaints(ATTACK, outcome(success)) == ()
     (wrong,) = control_complaints(ATTACK, outcome(record))
     assert "even without its limit it got nothing" in wrong
+
+
+def replacements(source: str) -> Iterator[tuple[str, str]]:
+    """Yield what a control's source replaces in the referee: a module's file, and an attribute in it."""
+    origins: dict[str, str] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            for name in node.names:
+                with suppress(ModuleNotFoundError):
+                    origins[name.name] = origin_of(str(node.module))
+                    origins[name.name] = origin_of(f"{node.module}.{name.name}")
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                owner = target.value if isinstance(target, ast.Attribute) else None
+                if isinstance(target, ast.Attribute) and isinstance(owner, ast.Name):
+                    yield origins[owner.id], target.attr
+
+
+def origin_of(module: str) -> str:
+    """Return a module's file. Raises ModuleNotFoundError."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(module)
+    return spec.origin
+
+
+def test_what_is_replaced_to_take_a_control_away_exists() -> None:
+    """Without this, a renamed function would leave the control in place, noticed only by the long form."""
+    sources = {attack.control.referee or "" for attack in (*ATTACKS, *VARIANTS)}
+    found = {each for source in sources for each in replacements(source)}
+    assert len(found) > 5
+    for file, name in found:
+        assert re.search(rf"\b{name}\b", Path(file).read_text()), f"{name} is not in {file}"
