@@ -110,7 +110,7 @@ def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
     kept.close()
     for other, what in (
         (comparison(3), "different --players or variants"),
-        (comparison(2, field=1), "other bots"),
+        (comparison(2, field=1), "different bots"),
         (comparison(2, seed=2), "a different --seed"),
     ):
         with pytest.raises(WrongResults, match=what):
