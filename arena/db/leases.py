@@ -184,7 +184,7 @@ class Leases:
                 )
 
     def release(self, coordinator: str) -> int:
-        """Requeue all of a coordinator's matches, without counting a failure. Return their number.
+        """Requeue all of a coordinator's matches, without counting a failure. Return how many were requeued.
 
         The caller must make sure that none of the coordinator's workers is still playing.
         """
@@ -239,7 +239,7 @@ class Leases:
             return _requeue(connection, (match, attempt), "losses", reason, at)
 
     def record_void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
-        """Drop an attempt that an arena fault voided; quarantine the match at its third such fault.
+        """Drop an attempt that an arena fault voided; quarantine the match on its third such fault.
 
         Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
         """

@@ -184,8 +184,7 @@ def check_command(command: Command, limits: IntakeLimits) -> None:
         name = _name(variable)
         if name == variable or not _VARIABLE.fullmatch(name):
             raise Rejected(
-                f"the image's variable (ENV) {name[:40]!a} has no value or an invalid name: "
-                "rename or remove it"
+                f"the image's ENV variable {name[:40]!a} has no value or an invalid name: rename or remove it"
             )
         if _RESERVED.fullmatch(name):
             raise Rejected(f"the image sets {name}, which is reserved for the arena: remove it")

@@ -216,7 +216,7 @@ def admit(report: HostReport | None, accepted: Collection[str]) -> None:
     """
     if report is None:
         raise UntrustedBotsRefused(
-            "untrusted bots are refused: this host has not been checked yet. Start the arena, which checks it"
+            "untrusted bots are refused: this host has not been checked yet. Start the arena to check it"
         )
     if not report.isolates:
         raise UntrustedBotsRefused(

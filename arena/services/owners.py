@@ -132,7 +132,7 @@ class Owners:
         own = self._version(request.bot, known.playing if request.version is None else request.version)
         order = (own, *(self._opponent(account, name) for name in request.opponents))
         if len(set(order)) < len(order):
-            raise ChallengeRefused("a version can have only one seat at a table: give each version once")
+            raise ChallengeRefused("a version can have only one seat at a table: list each version only once")
         id_, created = self._new_id(), self._now()
         settings = self._store.ladder.settings()
         seeds = tuple(self._new_seed() for _ in range(request.deals))

@@ -87,7 +87,7 @@ class UploadSlots:
                     self._taken.remove(slot)
 
     def _make_room(self, new: UploadSlot) -> None:
-        # Begin with the narrowest limit, because a slot freed for it also helps with the others.
+        # Begin with the narrowest limit, because freeing a slot to meet it also helps with the others.
         if new.source is not None:
             same_source = [slot for slot in self._taken if slot.source == new.source]
             self._free_slot(same_source, MAX_PER_ADDRESS, "files from your address")
@@ -116,7 +116,7 @@ _ROOM_CHECK_BYTES: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file as announced by its sender."""
+    """A file as declared by its sender."""
 
     bot: str
     author: str
@@ -124,8 +124,8 @@ class Upload:
     kind: UploadKind
     source: str | None = None  # the sender's address or network; None for the operator's own file
     note: str = ""  # the author's note, at most `NOTE_LENGTH` characters
-    size: int | None = None  # bytes; None if not announced
-    sha256: str | None = None  # hexadecimal; None if not announced
+    size: int | None = None  # bytes; None if not declared
+    sha256: str | None = None  # hexadecimal; None if not declared
     check_only: bool = False  # True if it must not become a version, even if it qualifies
 
     @property
@@ -173,9 +173,9 @@ class Receiver:
     def begin(self, upload: Upload) -> Iterator["Incoming"]:
         """Start receiving a file, which is removed at the end of the context unless it has been stored.
 
-        The upload counts towards the quota from now on, unless the arena turns out to be unable to receive
-        it. Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName, or
-        SameContent if the bot has this file already and the upload specifies its hash.
+        The upload counts towards the quota from this point on, unless the arena turns out to be unable to
+        receive it. Raises BotTaken, QuotaReached, StoreError, UntrustedBotsRefused, UploadRefused, WrongName,
+        or SameContent if the bot has this file already and the upload specifies its hash.
         """
         self.admit()
         check_name(upload.bot, "bot")
@@ -244,7 +244,7 @@ class Incoming:
     def write(self, piece: bytes) -> None:
         """Append bytes.
 
-        Raises UploadRefused if the file is larger than allowed or announced, the disk is full, or another
+        Raises UploadRefused if the file is larger than allowed or declared, the disk is full, or another
         upload has taken the slot.
         """
         if self._slot.lost:
@@ -259,7 +259,7 @@ class Incoming:
         if self._size > self._upload.limit:
             raise _too_large(self._upload)
         if self._upload.size is not None and self._size > self._upload.size:
-            raise Damaged(f"more than the announced {self._upload.size:,} bytes arrived: send the file again")
+            raise Damaged(f"more than the declared {self._upload.size:,} bytes arrived: send the file again")
         if self._size - self._checked >= _ROOM_CHECK_BYTES:
             self._uploads.check_room(len(piece))
             self._checked = self._size
@@ -273,7 +273,7 @@ class Incoming:
         """Store the complete file and record the submission.
 
         Raises BotTaken, QuotaReached, SameContent, StoreError, or UploadRefused if the file differs from what
-        was announced.
+        was declared.
         """
         new = self._checked_submission()
         try:
@@ -291,13 +291,13 @@ class Incoming:
             raise
 
     def _checked_submission(self) -> NewSubmission:
-        announced, digest = self._upload, self._digest.hexdigest()
+        declared, digest = self._upload, self._digest.hexdigest()
         if not self._size:
             raise Damaged("the file is empty: check it and send it again")
-        if announced.size is not None and self._size != announced.size:
-            raise Damaged(f"only {self._size:,} of {announced.size:,} bytes arrived: send the file again")
-        if announced.sha256 is not None and announced.sha256.lower() != digest:
-            raise Damaged(f"the file has the SHA-256 {digest}, not {announced.sha256[:64]}: send it again")
+        if declared.size is not None and self._size != declared.size:
+            raise Damaged(f"only {self._size:,} of {declared.size:,} bytes arrived: send the file again")
+        if declared.sha256 is not None and declared.sha256.lower() != digest:
+            raise Damaged(f"the file has the SHA-256 {digest}, not {declared.sha256[:64]}: send it again")
         return replace(self._new, size=self._size, sha256=digest, received=self._now())
 
 

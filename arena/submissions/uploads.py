@@ -25,7 +25,7 @@ class TooLarge(UploadRefused):
 
 
 class Damaged(UploadRefused):
-    """The file is incomplete, or differs from what its sender announced."""
+    """The file is incomplete, or differs from what its sender declared."""
 
 
 class SlotLost(UploadRefused):

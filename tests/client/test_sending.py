@@ -87,7 +87,7 @@ def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path: Path) -> None:
-    """The hash of the original file has been announced, so the changed one is refused."""
+    """The hash of the original file has been declared, so the changed one is refused."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
     before = kept(arena)

@@ -106,8 +106,8 @@ def test_a_file_is_kept_under_its_submission(store: Store, folder: Path) -> None
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_an_unannounced_size_and_hash_are_computed(store: Store, folder: Path) -> None:
-    """An archive that is built while it is sent has no announced size or hash."""
+def test_an_undeclared_size_and_hash_are_computed(store: Store, folder: Path) -> None:
+    """An archive that is built while it is sent has no declared size or hash."""
     known = send(receiver(store, folder), upload(kind=UploadKind.IMAGE), FILE)
     assert (known.size, known.sha256) == (len(FILE), hashlib.sha256(FILE).hexdigest())
     assert (folder / "u0.tar").is_file()
@@ -117,7 +117,7 @@ def test_an_unannounced_size_and_hash_are_computed(store: Store, folder: Path) -
     ("said", "pieces", "error", "words"),
     [
         (upload(size=len(FILE) + 1), [FILE], Damaged, "only 15 of 16 bytes arrived"),
-        (upload(size=3), [FILE], Damaged, "more than the announced 3 bytes arrived"),
+        (upload(size=3), [FILE], Damaged, "more than the declared 3 bytes arrived"),
         (upload(sha256="0" * 64), [FILE], Damaged, "has the SHA-256 [0-9a-f]{64}, not 000"),
         (upload(), [], Damaged, "the file is empty"),
         (upload(size=MAX_SOURCE_BYTES + 1), [FILE], TooLarge, "limit for a source file is 1 MiB"),
@@ -231,7 +231,7 @@ def test_a_lost_response_of_the_database_costs_nothing(
 
 
 def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
-    """The same file is refused before its transfer if its hash is announced, otherwise afterwards."""
+    """The same file is refused before its transfer if its hash is declared, otherwise afterwards."""
     one = receiver(store, folder)
     send(one, upload(), FILE)
     digest = hashlib.sha256(FILE).hexdigest()

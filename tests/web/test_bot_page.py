@@ -266,7 +266,7 @@ def test_a_challenge_that_is_refused_keeps_what_was_typed(world: World) -> None:
     """The form shows the reason and the typed values. The API's tests check all reasons."""
     visitor = logged_in(world, "ann")
     refused: tuple[tuple[list[str], str], ...] = (
-        (["greedy", "greedy"], "give each version once"),
+        (["greedy", "greedy"], "list each version only once"),
         ([], "0 opponents given: give 1 to 4"),
         (["a\x00b<i>"], "a\\x00b&lt;i&gt;"),
     )

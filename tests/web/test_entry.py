@@ -326,7 +326,7 @@ def test_a_large_form_is_refused(world: World) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_large_body_is_a_problem_like_all_others(world: World, *, chunked: bool) -> None:
-    """The size may be announced or not.
+    """The size may be declared or not.
 
     The response is a problem document with the site's headers, not the framework's own text.
     """

@@ -116,7 +116,7 @@ def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount)
 
 
 def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None:
-    """A file that is shorter than announced is refused."""
+    """A file that is shorter than declared is refused."""
     client = owner(world, ann)
     answer = client.put(
         "/api/v1/bots/mine/submissions?kind=python",
@@ -177,7 +177,7 @@ def test_a_quota_without_a_period_has_no_retry_time(world: World, ann: KnownAcco
 def test_the_same_file_again_is_refused(world: World, ann: KnownAccount) -> None:
     """The response is 409 with the submission, and nothing is queued.
 
-    Every upload counts towards the quota, since the arena has received the file: its hash wasn't announced.
+    Every upload counts towards the quota, since the arena has received the file: its hash wasn't declared.
     """
     client = owner(world, ann)
     _, made = put(client)

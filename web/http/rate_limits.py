@@ -29,7 +29,7 @@ def address_of(request: Request) -> str:
 
 
 def network_of_host(host: str) -> str:
-    """Return an address's source for the rate limits: for IPv6, its /48, which one person may control."""
+    """Return what an address counts as for rate limiting: for IPv6, its /48, which one person may control."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -42,7 +42,7 @@ def network_of_host(host: str) -> str:
 
 
 def network_of_visitor(request: Request) -> str:
-    """Return the visitor's source for the rate limits: an IPv4 address or an IPv6 network."""
+    """Return what the visitor counts as for rate limiting: an IPv4 address or an IPv6 network."""
     return network_of_host(address_of(request))
 
 

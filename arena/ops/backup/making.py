@@ -147,7 +147,7 @@ def read_back(file: BinaryIO) -> None:
     except BackupError as error:
         raise NotRestorable(
             "no backup was made: the file that was just written is damaged, because the disk returned data "
-            "that differs from what was written. Check the disk, and make the backup on another one"
+            "that differs from what was written. Check the disk, and write the backup to a different one"
         ) from error
 
 

@@ -157,7 +157,7 @@ class Exporter:
             output = process.stderr.read().decode(errors="replace").strip()
         if process.returncode:
             reason = output.splitlines()[-1] if output else f"exit code {process.returncode}"
-            raise ExportError(f"a day's files could not be written: {reason}")
+            raise ExportError(f"the files for one day could not be written: {reason}")
         return rows
 
     def _read_games(self, numbers: range, since: datetime) -> Iterator[PublicGame]:

@@ -63,7 +63,7 @@ def read_manifest(folder: Path) -> ExportManifest:
         return ExportManifest()
     except msgspec.DecodeError as error:
         raise ExportError(
-            f"{file} is damaged ({error}): delete it, and the arena will make all files again"
+            f"{file} is damaged ({error}): delete it, and the arena will recreate all the files"
         ) from error
 
 

@@ -246,7 +246,8 @@ class GameTable:
     def advance(self, now: float) -> None:
         """Play turns until a decision is open or the game is over.
 
-        Call this after each event, at once or later. Until then, no seat learns of another's answers.
+        Call this after each event, but not necessarily right away. Until then, no seat learns of another's
+        answers.
         """
         while not self._pending and not self.state.over:
             before = self.state
@@ -289,7 +290,7 @@ class GameTable:
                 self._send(seat, DecisionRequested(self.game, seen, player.clock.bank, nonces[seat]))
 
     def _nonces(self) -> tuple[int, ...]:
-        """Return an unguessable number for each seat: bots don't know the seed."""
+        """Return a number for each seat, which bots can't guess because they don't know the seed."""
         text = f"{self._seed}/{self.state.round}/{self.state.turn}"
         numbers = struct.unpack("<5I", blake2s(text.encode(), digest_size=20).digest())
         return tuple([number or 1 for number in numbers])  # 0 on the wire means no nonce

@@ -230,7 +230,7 @@ class Canary:
         )
 
     def _measure_cpu(self, sandbox: DockerSandbox, name: str) -> ProbeResult:
-        """Measure the CPU share of a probe that computes forever."""
+        """Measure the CPU share of a probe that runs a busy loop."""
         share: Share | None = None
         found = self._inspect(name)
         shared_limit = self._group.check(found["Id"])

@@ -180,8 +180,8 @@ class InitVolume:
                 self._remove_abandoned(others)
             time.sleep(_POLL_SECONDS)
         raise RuntimeFailure(
-            f"the volume {self._init.volume} could not be created within {_TIMEOUT_SECONDS:g} s: look "
-            "for its name with `docker ps -a` and `docker volume ls`, and remove the container and the volume"
+            f"the volume {self._init.volume} could not be created within {_TIMEOUT_SECONDS:g} s: find the "
+            "container and the volume of that name with `docker ps -a` and `docker volume ls`; remove both"
         )
 
     def _try_to_fill(self) -> bool | None:
