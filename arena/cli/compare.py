@@ -86,7 +86,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     """
     given = len(commands or ()) + len(bots or ())
     if given != BOTS_COMPARED:
-        fail(f"two bots are needed, but you gave {given}; for example: arena compare mybot.py old/mybot.py")
+        fail(f"two bots are needed, but you gave {given}. Example: arena compare mybot.py old/mybot.py")
     opponents = filter(None, (word.strip() for word in field.split(",")))
     try:
         pair = [*map(bot_of_command, commands or ()), *map(find_bot, bots or ())]

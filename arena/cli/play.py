@@ -158,7 +158,7 @@ def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
     if not min_bots <= len(bots) <= max_bots:
         given = ", ".join(bot.name for bot in bots) or "none"
         raise UnusableBot(
-            f"a game needs two to five bots, but you gave {given}; for example: arena play mybot.py greedy"
+            f"a game needs two to five bots, but you gave {given}. Example: arena play mybot.py greedy"
         )
     return Rules(players=len(bots), **variants)
 

@@ -126,7 +126,7 @@ def _in_order(workers: Sequence["_Worker"], waiting: Iterator[HomeGame]) -> Iter
 
 
 class SharedRequest:
-    """Memory shared by a worker and its parent, with the latest request to the worker's bots."""
+    """Memory that a worker shares with its parent; it holds the latest request to the worker's bots."""
 
     _HEAD: Final = struct.Struct("<iii")
     _SIZE: Final = 4096
@@ -280,7 +280,7 @@ def _is_authors_line(line: str) -> bool:
 def _serve(
     plan: PythonPlayer, parents: Connection, line: Connection, box: SharedRequest, crash_log: TextIO
 ) -> None:
-    """Play games until the parent has ended. Runs in the worker."""
+    """Play games until the parent exits. Runs in the worker."""
     os.setsid()  # Ctrl-C must reach only the parent; it can then kill the bots' child processes, too
     parents.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

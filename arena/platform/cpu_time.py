@@ -22,8 +22,8 @@ _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
 _MAX_UNMATCHED_SECONDS: Final = 0.2
-"""Maximum throttled time that may appear as run delay only in a later measurement. The quota's period is
-0.1 s."""
+"""Maximum throttled time to carry over, because it may not appear as run delay until a later measurement. The
+quota's period is 0.1 s."""
 
 _IDLE_SECONDS: Final = 0.001
 """A sandbox that has used less than this since the last measurement counts as idle."""
@@ -71,7 +71,7 @@ class _Thread(NamedTuple):
 
 
 class _ActivePeriod(NamedTuple):
-    """The time since a message passed or all threads were asleep, in seconds."""
+    """The time since a message last passed or all threads were last asleep, in seconds."""
 
     spent: float = 0.0  # how long threads have run
     # How long the sandbox has waited, throttling included; 0 unless the period began with a sleep.
@@ -134,7 +134,7 @@ class HostDelayMeter:
         return CpuSample(delay - self._idle_wait(threads, delay, spent), needed)
 
     def message_passed(self) -> None:
-        """Record that the bot is about to get or has just sent a message, so that waits around it count."""
+        """Record that the bot is about to get a message or has just sent one, so that waits then count."""
         self._message_passed = True
 
     @property
@@ -170,7 +170,7 @@ class HostDelayMeter:
         return period.counted if idle else 0.0
 
     def _all_asleep(self, threads: dict[int, _Thread]) -> bool:
-        """Return True if all threads were asleep at one moment: none ran while their states were read."""
+        """Return True if all threads slept at the same moment: none ran while their states were read."""
         return _thread_states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
 
     def is_waiting(self) -> bool:

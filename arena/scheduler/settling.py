@@ -31,7 +31,7 @@ _SHARED: Final = Backoff(first=0.5, maximum=15.0)
 class RetryDelays:
     """Backoffs after void matches."""
 
-    per_match: Backoff = _PER_MATCH  # for one match, by how often it was void
+    per_match: Backoff = _PER_MATCH  # for one match, by how often it has been void
     shared: Backoff = _SHARED  # for all matches, by the number of voids since a match was last played
 
 
@@ -197,7 +197,7 @@ class MatchSettler:
         self._now = now
         self._watchers = watchers
         self.voids = ConsecutiveVoids()
-        self.backoff = MatchBackoff(delays)  # matches in backoff after they were void
+        self.backoff = MatchBackoff(delays)  # matches in backoff after being void
 
     def settle(self, playing: RunningMatch) -> None:
         """Store the record, or requeue or quarantine the match and log the reason.
