@@ -100,7 +100,7 @@ class Payload:
 
     bot: str  # the bot's name
     kind: str  # `image`, or the name of a language
-    # Size of the file in bytes; None for an image from the engine, which is packed as it is sent.
+    # Size of the file in bytes; None for an image from the engine, which is exported during the transfer.
     size: int | None
     sha256: str | None  # hexadecimal hash of the file; None for an image from the engine
     # Yields bytes to send, and how much of `work` is done so far. Each call starts from the beginning.

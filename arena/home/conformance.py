@@ -13,7 +13,7 @@ from arena.rules import Move, Rules, apply, new_game, seats_to_move, shuffled_de
 
 _SEED: Final = 475
 
-VARIANTS: Final = tuple(
+_EVERY_RULES: Final = tuple(
     Rules(players=players, pass_both_ways=both, soy_sauce=soy, dummy=dummy)
     for players, dummy in ((2, False), (3, False), (4, False), (5, False), (2, True))
     for both, soy in product((False, True), repeat=2)
@@ -32,7 +32,7 @@ class ConformanceFinding:
 
 def conformance_games() -> tuple[GameToAsk, ...]:
     """Return one game of random legal moves per variant. The games are always the same."""
-    return tuple(_random_game(rules, number) for number, rules in enumerate(VARIANTS))
+    return tuple(_random_game(rules, number) for number, rules in enumerate(_EVERY_RULES))
 
 
 def findings(replies: Sequence[Reply], end: ProgramRun) -> Iterator[ConformanceFinding]:

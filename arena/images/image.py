@@ -151,8 +151,8 @@ def command_of(settings: ImageSettings, limits: IntakeLimits) -> Command:
     Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.
     """
     if settings.volumes:
-        # Rewriting an image would drop its volumes, and leaving it as it is would keep them, so refuse
-        # volumes in either case.
+        # A rewritten image would lose its volumes, and an unchanged image would keep them. Refuse volumes in
+        # both cases.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
             "Dockerfile, or use another parent image"

@@ -34,11 +34,11 @@ def where_it_failed(stderr: str) -> str | None:
     failure = next((found for language in LANGUAGES if (found := language.find_failure(stderr))), None)
     if failure is None:
         return None
-    choose = where_choose_is(stderr)
+    text = failure.error
     if failure.place is not None:
-        text = f"{failure.error} ({failure.place})"
-    else:
-        text = failure.error if choose is None else f"{failure.error}; {choose}"
+        text += f" ({failure.place})"
+    elif (choose := where_choose_is(stderr)) is not None:
+        text += f"; {choose}"
     return text[:_MAX_LINE_LENGTH]
 
 
