@@ -21,6 +21,7 @@ from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeN
 from arena.rules import Rules
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.opening import open_builder
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, Runtime, SandboxSpec
 from benchmarks.processes import exit_on_sigterm
@@ -102,9 +103,9 @@ class Hall:
     @staticmethod
     def image(folder: Path) -> str:
         """Return the image of the bot in a folder."""
-        with closing(docker.from_env()) as client:
-            ensure_base_image(client, PYTHON)
-            return build_bot_image(client, folder)
+        with closing(open_builder()) as builder:
+            ensure_base_image(builder, PYTHON)
+            return build_bot_image(builder, folder)
 
 
 @contextmanager

@@ -28,6 +28,8 @@ from arena.db.store import open_store
 from arena.images.build.base import ensure_base_image
 from arena.languages.javascript import JAVASCRIPT
 from arena.languages.python import PYTHON
+from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.docker.builder import DockerBuilder
 from tests.browser.chromium import find_chromium
 from tests.copies import Copies
 from tests.engines import hasten
@@ -185,10 +187,16 @@ def docker_client() -> Iterator[docker.DockerClient]:
 
 
 @pytest.fixture(scope="session")
-def base_image(docker_client: docker.DockerClient) -> str:
+def image_builder(docker_client: docker.DockerClient) -> ImageBuilder:
+    """Return a builder of images that waits longer for the engine than the arena does."""
+    return DockerBuilder(docker_client.api)
+
+
+@pytest.fixture(scope="session")
+def base_image(image_builder: ImageBuilder) -> str:
     """Return the id of the base image for Python. Only one process per host builds it at a time."""
     with host_lock(f"{PYTHON.name}-image"):
-        return ensure_base_image(docker_client, PYTHON)
+        return ensure_base_image(image_builder, PYTHON)
 
 
 @pytest.fixture(scope="session")
@@ -199,11 +207,11 @@ def npm() -> None:
 
 
 @pytest.fixture(scope="session")
-def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
+def javascript_image(image_builder: ImageBuilder, npm: None) -> str:
     """Return the id of the base image for JavaScript. Only one process per host builds it at a time."""
     del npm
     with host_lock(f"{JAVASCRIPT.name}-image"):
-        return ensure_base_image(docker_client, JAVASCRIPT)
+        return ensure_base_image(image_builder, JAVASCRIPT)
 
 
 @pytest.fixture(scope="session")

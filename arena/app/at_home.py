@@ -10,7 +10,6 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import docker
 from msgspec import to_builtins
 
 from arena.app.arena import Arena, open_arena
@@ -25,7 +24,7 @@ from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.states import MatchState
-from arena.sandbox.docker.engine import connect
+from arena.sandbox.opening import open_builder
 from arena.sandbox.runtime import RuntimeFailure
 from arena.scheduler.coordinator import ArenaError
 from arena.submissions.document import whole_document
@@ -52,7 +51,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Setting
     failed removals. Raises RuntimeFailure, or CannotStart if a folder can't be created or the machine is too
     small.
     """
-    connect().close()  # fail before creating containers or images, which only an engine can remove
+    open_builder().close()  # fail before creating containers or images, which only an engine can remove
     with _folder(settings, say) as folder:
         own = _settings_in(settings, folder)
         try:
@@ -222,8 +221,8 @@ def check_bot(
 def _prepare(arena: Arena, target: Target, say: Say) -> None:
     """Build missing images, and report how this machine differs from an arena's host."""
     if target.language is not None:
-        with closing(docker.from_env()) as client:
-            ensure_base_image(client, target.language, say)
+        with closing(open_builder()) as builder:
+            ensure_base_image(builder, target.language, say)
     arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
     share, usual = arena.ladder.limits.cpus, Limits().cpus
     few = f"; bots get {share:g} of a core instead of {usual:g}" if share < usual else ""

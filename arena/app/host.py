@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-import docker
 import structlog
 
 from arena.app.folders import INSTALL_SIZE, CannotStart, private_folder, utc_now
@@ -22,8 +21,7 @@ from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH
 from arena.play.launcher.slots import FULL_TABLE, RESERVE_MIB, SlotPool
 from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits, RuntimeName
-from arena.sandbox.docker.engine import engine_errors
-from arena.sandbox.opening import open_runtime
+from arena.sandbox.opening import open_builder, open_runtime
 from arena.sandbox.runtime import BotsGroup, CanaryParts, ImageSource, Runtime
 
 _MIB: Final = 1024 * 1024
@@ -122,12 +120,6 @@ def runtime_of(
     )
 
 
-def engine_client() -> docker.DockerClient:
-    """Return a client for building images; the caller closes it."""
-    with engine_errors("reach the engine"):
-        return docker.from_env()
-
-
 def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
     """Check which controls this host enforces, and return the report. An arena may be running.
 
@@ -152,9 +144,9 @@ def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) ->
     """Check which controls the host enforces; see :func:`examine_host`."""
 
     def canary() -> CanaryParts:
-        with closing(engine_client()) as client:
-            ensure_base_image(client, PYTHON, say)
-            image = build_canary_image(client)
+        with closing(open_builder()) as builder:
+            ensure_base_image(builder, PYTHON, say)
+            image = build_canary_image(builder)
         run_dir = sockets_folder(settings)
         say("testing the sandbox controls (this takes up to 15 s)")
         return CanaryParts(image, run_dir)

@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from arena.app.folders import CannotStart, incoming, install_id, open_results, utc_now
-from arena.app.host import engine_client, runtime_of
+from arena.app.host import runtime_of
 from arena.db.store import Store
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import ImageError
@@ -21,8 +21,7 @@ from arena.images.store import ImageStore
 from arena.languages.language import Language
 from arena.platform.settings import Settings
 from arena.protocol.controls import Gate
-from arena.sandbox.docker.engine import connect, engine_errors
-from arena.sandbox.docker.images import export_image
+from arena.sandbox.opening import open_builder
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.ladder import Ladder
 from arena.submissions.pipeline import OperatorSubmissions, Pipeline
@@ -76,9 +75,7 @@ def pipeline_of(
 @contextmanager
 def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intake]:
     """Open the intake, which turns files into images."""
-    with closing(connect()) as client, closing(engine_client()) as builder:
-        with engine_errors("read the engine's description"):
-            version = client.version()
+    with closing(open_builder()) as builder:
 
         def find(language: Language) -> str:
             try:
@@ -86,8 +83,8 @@ def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intak
             except ImageError as error:
                 raise IntakeError(str(error)) from error
 
-        bases = Bases(find=find, export=lambda id_: export_image(client, id_))
-        platform = Platform(version["Os"], version["Arch"])
+        bases = Bases(find=find, export=builder.export)
+        platform = Platform(*builder.platform())
         yield Intake(images_of(settings), bases, incoming(settings), platform, utc_now)
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, Self
 
-import docker
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -29,6 +28,8 @@ from arena.platform.settings import Address, Settings
 from arena.platform.speech import counted
 from arena.play.botfiles import bot_names, samples
 from arena.protocol.match import RuntimeName
+from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.opening import open_builder
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 
@@ -36,21 +37,21 @@ from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
     """Return the (name, source) pairs of all sample bots. If bots run in containers, build missing images.
 
-    Raises ImageError.
+    Raises ImageError or RuntimeFailure.
     """
     folders = [samples() / name for name in bot_names(samples())]
     if not folders:
         say(f"WARNING: no sample bots in {samples()}. Games start once other bots have been added.")
     if runtime is RuntimeName.PROCESS:
         return tuple((folder.name, str(folder.resolve())) for folder in folders)
-    with closing(docker.from_env()) as client:
-        ensure_base_image(client, PYTHON, say)
-        return tuple((folder.name, _image(client, folder, say)) for folder in folders)
+    with closing(open_builder()) as builder:
+        ensure_base_image(builder, PYTHON, say)
+        return tuple((folder.name, _image(builder, folder, say)) for folder in folders)
 
 
-def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]) -> str:
+def _image(builder: ImageBuilder, folder: Path, say: Callable[[str], None]) -> str:
     say(f"building the image for {folder.name} from {PYTHON.base_image}")
-    return build_bot_image(client, folder)
+    return build_bot_image(builder, folder)
 
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -1,6 +1,8 @@
-"""Opens a runtime by its name."""
+"""Opens runtimes by their names, and the engine that builds images."""
 
 from arena.protocol.match import RuntimeName
+from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.docker.builder import DockerBuilder
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.process.runtime import ProcessRuntime
@@ -19,3 +21,11 @@ def open_runtime(
     if name is RuntimeName.PROCESS:
         return ProcessRuntime()
     return DockerRuntime(connect(), cores=cores, runtime=container_runtime, install=install, images=images)
+
+
+def open_builder() -> ImageBuilder:
+    """Return the engine that builds images; the caller closes it.
+
+    Raises EngineUnavailable if no engine is responding.
+    """
+    return DockerBuilder(connect())

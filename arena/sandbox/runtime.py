@@ -17,6 +17,16 @@ SOCKET_NAME: Final = "referee.sock"
 FIRST_UID: Final = 64_000
 """The uid of slot 0. Slot k has ``FIRST_UID + k``."""
 
+OPEN_FILES: Final = 256
+"""Maximum number of open files per process."""
+
+TMP_FILES: Final = 1024
+"""Maximum number of files in a bot's /tmp."""
+
+DISK_READ_BYTES_PER_SECOND: Final = 32 * 1024 * 1024
+"""Limit on a bot's disk reads. With this limit, five seats together stay below the rate of a slow disk. The
+limit adds two to three seconds to starting a bot from a cold page cache."""
+
 INSTALL_LABEL: Final = "kaiten.install"
 MATCH_LABEL: Final = "kaiten.match"
 ATTEMPT_LABEL: Final = "kaiten.attempt"

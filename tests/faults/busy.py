@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import docker
 from sqlalchemy import select
 
 from arena.db.schema import GameRow, GameSeatRow
@@ -19,6 +18,7 @@ from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
 from arena.protocol.submissions import Stage
+from arena.sandbox.opening import open_builder
 from tests.faults.installation import QUICK, Installation
 from tests.faults.killing import installed
 from tests.faults.tally import Tally
@@ -96,12 +96,12 @@ def _honest(number: int) -> bytes:
 
 def _build(sleeper: _Sleeper) -> tuple[str, str]:
     """Build a sleeper; return its name and the id of its image."""
-    with short_folder() as folder, closing(docker.from_env()) as client:
+    with short_folder() as folder, closing(open_builder()) as builder:
         context = folder / f"sleeper-{sleeper.seconds:g}".replace(".", "-")
         shutil.copytree(_SLEEPS, context)
         bot = context / "bot.py"
         bot.write_text(bot.read_text().replace("SECONDS = 5.0", f"SECONDS = {sleeper.seconds}"))
-        return context.name, build_bot_image(client, context)
+        return context.name, build_bot_image(builder, context)
 
 
 def _judge_sleeper(tally: Tally, arena: Installation, version: int, sleeper: _Sleeper) -> None:

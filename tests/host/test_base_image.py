@@ -13,6 +13,7 @@ from arena.images.build.context import ImageError, build_bot_image
 from arena.languages.javascript import JAVASCRIPT
 from arena.languages.language import Language
 from arena.languages.python import PYTHON
+from arena.sandbox.builder import ImageBuilder
 from tests.locks import host_lock
 
 pytestmark = pytest.mark.docker
@@ -81,24 +82,28 @@ def test_the_base_image_runs_as_nobody(docker_client: docker.DockerClient, base_
     ids=(PYTHON.name, JAVASCRIPT.name),
 )
 def test_an_image_of_the_same_sources_is_kept(
-    docker_client: docker.DockerClient, request: pytest.FixtureRequest, language: Language, fixture: str
+    docker_client: docker.DockerClient,
+    image_builder: ImageBuilder,
+    request: pytest.FixtureRequest,
+    language: Language,
+    fixture: str,
 ) -> None:
     """A second build of the same sources prints and builds nothing, and returns the same id."""
     request.getfixturevalue(fixture)
     # Tests of another checkout may have built an image of other sources since the fixture did.
     with host_lock(f"{language.name}-image"):
-        image = ensure_base_image(docker_client, language)
+        image = ensure_base_image(image_builder, language)
         said: list[str] = []
-        assert ensure_base_image(docker_client, language, said.append) == image
+        assert ensure_base_image(image_builder, language, said.append) == image
         assert said == []
         assert docker_client.images.get(language.base_image).id == image
 
 
-def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+def test_an_incomplete_recipe_is_named(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is built."""
     shutil.copy(PYTHON.recipe.folder / "Dockerfile", tmp_path)
     with pytest.raises(ImageError, match=r"requirements\.lock"):
-        ensure_base_image(docker_client, replace(PYTHON, recipe=replace(PYTHON.recipe, folder=tmp_path)))
+        ensure_base_image(image_builder, replace(PYTHON, recipe=replace(PYTHON.recipe, folder=tmp_path)))
 
 
 def write_bot(folder: Path, steps: str) -> Path:
@@ -110,7 +115,9 @@ def write_bot(folder: Path, steps: str) -> Path:
 
 
 @pytest.mark.usefixtures("base_image")
-def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+def test_a_bots_folder_becomes_an_image(
+    docker_client: docker.DockerClient, image_builder: ImageBuilder, tmp_path: Path
+) -> None:
     """The image runs the bot's file. Building it again returns the same id.
 
     Any user can read the image's files, even if others can't read the folder.
@@ -121,8 +128,8 @@ def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_
     (folder / "bot.py").chmod(0o600)
     # Other checkouts may also build the base image.
     with host_lock(f"{PYTHON.name}-image"):
-        image = build_bot_image(docker_client, folder)
-        again = build_bot_image(docker_client, folder)
+        image = build_bot_image(image_builder, folder)
+        again = build_bot_image(image_builder, folder)
     try:
         assert again == image
         said = docker_client.containers.run(image, network_mode="none", user="64000:64000", remove=True)
@@ -132,30 +139,30 @@ def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_
 
 
 @pytest.mark.usefixtures("base_image")
-def test_a_failing_build_shows_its_output(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+def test_a_failing_build_shows_its_output(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """The error for a failed build has the output of the failed step."""
     folder = write_bot(tmp_path / "host-test-bad", "RUN echo the reason is here; exit 7")
     with pytest.raises(ImageError, match="the reason is here") as trouble:
-        build_bot_image(docker_client, folder)
+        build_bot_image(image_builder, folder)
     assert "7" in str(trouble.value)
 
 
 @pytest.mark.usefixtures("base_image")
-def test_a_build_reaches_no_network(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+def test_a_build_reaches_no_network(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """A build step has no network interface except loopback."""
     step = "RUN python3 -c 'import socket; print(\"cards\", socket.if_nameindex()); raise SystemExit(3)'"
     with pytest.raises(ImageError, match=r"cards \[\(1, 'lo'\)\]"):
-        build_bot_image(docker_client, write_bot(tmp_path / "host-test-net", step))
+        build_bot_image(image_builder, write_bot(tmp_path / "host-test-net", step))
 
 
-def test_a_folder_without_a_dockerfile_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+def test_a_folder_without_a_dockerfile_is_refused(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """The error for a folder without a Dockerfile names the missing file."""
     with pytest.raises(ImageError, match="no Dockerfile"):
-        build_bot_image(docker_client, tmp_path)
+        build_bot_image(image_builder, tmp_path)
 
 
-def test_a_name_that_no_image_can_have_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+def test_a_name_that_no_image_can_have_is_refused(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """A folder is refused if its name, which becomes part of the image's, isn't valid there."""
     folder = write_bot(tmp_path / "Bad Name", "")
     with pytest.raises(ImageError, match="lower-case"):
-        build_bot_image(docker_client, folder)
+        build_bot_image(image_builder, folder)

@@ -19,6 +19,7 @@ import pytest
 from docker.models.containers import Container
 
 from arena.images.build.server import build_database_image, build_server_image
+from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.patience import wait_until
 from tests.ports import free_port
@@ -250,9 +251,9 @@ def check_metrics(project: Project) -> None:
     assert "kaiten_host_slots" in project.run("exec", "-T", "scheduler", "python3", "-c", program)
 
 
-def test_the_database_starts_and_stops(project: Project) -> None:
+def test_the_database_starts_and_stops(project: Project, image_builder: ImageBuilder) -> None:
     """The database becomes healthy without unnecessary privileges; its data is in the project's volumes."""
-    build_database_image(project.client)
+    build_database_image(image_builder)
     project.run("up", "-d", "database")
     wait_until(lambda: project.service("database").health == "healthy", "the database's health")
     database = project.service("database")
@@ -268,13 +269,15 @@ def test_the_database_starts_and_stops(project: Project) -> None:
 
 
 @pytest.mark.soak
-def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewhere: Project) -> None:
+def test_games_are_played_and_shown_and_nothing_is_left(
+    project: Project, elsewhere: Project, image_builder: ImageBuilder
+) -> None:
     """The site shows rated games, with few privileges. A stop ends the arena and all bots cleanly.
 
     One worker is added on this host, and one as if it were on another host.
     """
-    build_server_image(project.client)
-    build_database_image(project.client)
+    build_server_image(image_builder)
+    build_database_image(image_builder)
     project.run("up", "-d")
     bring_keys(project, elsewhere)
     elsewhere.run("up", "-d")

@@ -12,6 +12,7 @@ import pytest
 from docker.models.containers import Container
 
 from arena.images.build.server import build_database_image
+from arena.sandbox.builder import ImageBuilder
 from tests.patience import WAIT_SECONDS, wait_until
 
 pytestmark = pytest.mark.docker
@@ -21,9 +22,9 @@ ARENA, SITE, STRANGER = "0", "62000", "62005"
 
 
 @pytest.fixture(scope="module")
-def image(docker_client: docker.DockerClient) -> str:
+def image(image_builder: ImageBuilder) -> str:
     """Return the image."""
-    return build_database_image(docker_client)
+    return build_database_image(image_builder)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from docker.errors import ImageNotFound
 
 from arena.images.build.parent import ensure_parent
 from arena.languages.language import Parents
+from arena.sandbox.builder import ImageBuilder
 
 pytestmark = pytest.mark.docker
 
@@ -141,34 +142,34 @@ def _remove(client: docker.DockerClient, name: str) -> None:
 
 
 def test_a_tag_is_resolved_once_and_kept_by_its_digest(
-    docker_client: docker.DockerClient, registry: Registry, parents: Parents
+    docker_client: docker.DockerClient, image_builder: ImageBuilder, registry: Registry, parents: Parents
 ) -> None:
     """A tag's digest is printed and recorded. If the tag changes, the recorded image remains in use."""
     digest = registry.publish("first")
     pinned = f"{registry.name.removesuffix(':1')}@{digest}"
     said: list[str] = []
-    first = ensure_parent(docker_client, parents, said.append)
+    first = ensure_parent(image_builder, parents, said.append)
     assert (first.image, first.digest, first.arguments) == (parents.recorded, pinned, {"A": "1"})
     assert said[-1] == f"{registry.name} is {pinned}, tagged as {parents.recorded}"
     taken = docker_client.images.get(parents.recorded).id
 
     registry.publish("second")
     said.clear()
-    assert ensure_parent(docker_client, parents, said.append) == first
+    assert ensure_parent(image_builder, parents, said.append) == first
     assert said == []
     assert docker_client.images.get(parents.recorded).id == taken
 
 
 def test_another_image_under_the_tag_is_reported_and_used_on_request(
-    docker_client: docker.DockerClient, registry: Registry, parents: Parents
+    docker_client: docker.DockerClient, image_builder: ImageBuilder, registry: Registry, parents: Parents
 ) -> None:
     """After an operator has pulled the tag, a message says which image is in use, and how to change that."""
     registry.publish("first")
-    first = ensure_parent(docker_client, parents, lambda _: None)
+    first = ensure_parent(image_builder, parents, lambda _: None)
     newer = f"{registry.name.removesuffix(':1')}@{registry.publish('second')}"
     docker_client.images.pull(registry.name)
     said: list[str] = []
-    assert ensure_parent(docker_client, parents, said.append) == first
+    assert ensure_parent(image_builder, parents, said.append) == first
     command = f"docker tag {registry.name} {parents.recorded}"
     assert said == [
         f"{registry.name} is now {newer}, but {first.digest} is still in use. To use the new one: {command}"
@@ -176,12 +177,12 @@ def test_another_image_under_the_tag_is_reported_and_used_on_request(
 
     docker_client.images.get(registry.name).tag(*parents.recorded.split(":"))
     said.clear()
-    assert ensure_parent(docker_client, parents, said.append).digest == newer
+    assert ensure_parent(image_builder, parents, said.append).digest == newer
     assert said == []
 
 
 def test_an_image_that_the_operator_pinned_is_used(
-    docker_client: docker.DockerClient, registry: Registry, parents: Parents
+    docker_client: docker.DockerClient, image_builder: ImageBuilder, registry: Registry, parents: Parents
 ) -> None:
     """An image that was pulled by digest and tagged before the first start is used.
 
@@ -192,5 +193,5 @@ def test_an_image_that_the_operator_pinned_is_used(
     docker_client.images.pull(pinned)
     docker_client.images.get(pinned).tag(*parents.recorded.split(":"))
     said: list[str] = []
-    assert ensure_parent(docker_client, parents, said.append).digest == pinned
+    assert ensure_parent(image_builder, parents, said.append).digest == pinned
     assert said == []

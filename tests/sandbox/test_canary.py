@@ -14,10 +14,11 @@ import pytest
 from arena.images.build.context import build_canary_image
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import Limits
-from arena.sandbox.canary import check
+from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.canary import judge as judging
-from arena.sandbox.canary.check import INSTALL, Canary, SlotOwner
 from arena.sandbox.canary.judge import judge
+from arena.sandbox.docker import canary as docker_canary
+from arena.sandbox.docker.canary import INSTALL, Canary, SlotOwner
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, RuntimeFailure, slot_owner
@@ -46,18 +47,18 @@ class WeakClient(docker.APIClient):
 
 
 @pytest.fixture(scope="module")
-def image(docker_client: docker.DockerClient, base_image: str) -> str:
+def image(image_builder: ImageBuilder, base_image: str) -> str:
     """Return the ID of the canary's image."""
     assert base_image
-    return build_canary_image(docker_client)
+    return build_canary_image(image_builder)
 
 
 @pytest.fixture(autouse=True)
 def _more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give probes more time than the arena does, since other tests are running."""
-    monkeypatch.setattr(check, "_TIMEOUT_SECONDS", 90.0)
-    monkeypatch.setattr(check, "_DEADLINE_TIMEOUT_SECONDS", 30.0)
-    monkeypatch.setattr(check, "_STALE_SECONDS", 600)
+    monkeypatch.setattr(docker_canary, "_TIMEOUT_SECONDS", 90.0)
+    monkeypatch.setattr(docker_canary, "_DEADLINE_TIMEOUT_SECONDS", 30.0)
+    monkeypatch.setattr(docker_canary, "_STALE_SECONDS", 600)
     monkeypatch.setattr(judging, "_DEADLINE_SLACK", 20.0)
 
 
@@ -224,7 +225,9 @@ def test_controls_that_are_missing_are_named(
     """Exactly the controls that were removed fail, so the check of each can fail."""
     lacking = list(WEAKENED)[part::PARTS]  # neighbours may affect each other
     if "deadline" in lacking:
-        monkeypatch.setattr(check, "_DEADLINE_TIMEOUT_SECONDS", 2.0)  # the test waits until it has passed
+        monkeypatch.setattr(
+            docker_canary, "_DEADLINE_TIMEOUT_SECONDS", 2.0
+        )  # the test waits until it has passed
 
     def weaken(arguments: dict[str, Any]) -> None:
         for control in lacking:

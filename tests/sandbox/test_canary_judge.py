@@ -9,9 +9,9 @@ import pytest
 
 from arena.protocol.controls import CONTROL_NAMES, Finding
 from arena.protocol.match import Limits
-from arena.sandbox.canary.check import run_seconds, share_between
 from arena.sandbox.canary.evidence import Evidence, ProbedEngine, ProbeResult, Share, last_observations
 from arena.sandbox.canary.judge import judge, report_of
+from arena.sandbox.docker.canary import run_seconds, share_between
 from arena.sandbox.runtime import Exit
 
 MIB = 1024 * 1024

@@ -10,6 +10,7 @@ import pytest
 
 from arena.sandbox.docker import policy
 from arena.sandbox.docker.images import DockerImages, PageCacheWarmer
+from arena.sandbox.runtime import DISK_READ_BYTES_PER_SECOND
 from tests.patience import wait_until
 from tests.sandbox.stage import DockerStage, run_source
 
@@ -17,7 +18,7 @@ _BITS = 512
 _STEP = 64 * 1024
 _FILE = f"USER 0:0\nRUN head -c {_BITS * _STEP} /dev/urandom > /pages"
 
-_MIN_SECONDS = 0.8 * _BITS * _STEP / policy.DISK_READ_BYTES_PER_SECOND
+_MIN_SECONDS = 0.8 * _BITS * _STEP / DISK_READ_BYTES_PER_SECOND
 """The time that it takes to read the file at the limit, less what the kernel may grant in advance."""
 
 SAY = """

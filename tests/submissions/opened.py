@@ -16,6 +16,8 @@ from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
+from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.opening import open_builder
 from arena.submissions.receiver import Upload, open_receiver
 from tests.builders import host_report
 
@@ -28,12 +30,12 @@ def settings_in(data: Path, sockets: Path) -> Settings:
 
 
 @contextmanager
-def opened(settings: Settings, client: docker.DockerClient) -> Iterator[Arena]:
+def opened(settings: Settings, builder: ImageBuilder) -> Iterator[Arena]:
     """Yield an arena with some house bots. Its host is recorded as passing every control."""
     with open_arena(settings) as arena:
         arena.store.activity.record_host(host_report(), frozenset())
         arena.ladder.gate.decide(host_report(), ())
-        arena.ladder.enter_house_bots((name, build_bot_image(client, samples() / name)) for name in HOUSE)
+        arena.ladder.enter_house_bots((name, build_bot_image(builder, samples() / name)) for name in HOUSE)
         yield arena
 
 
@@ -87,8 +89,8 @@ def main() -> None:
     """Run the arena and play until killed."""
     settings = settings_in(Path(sys.argv[1]), Path(sys.argv[2]))
     with (
-        closing(docker.from_env()) as client,
-        opened(settings, client) as arena,
+        closing(open_builder()) as builder,
+        opened(settings, builder) as arena,
         arena.coordinator() as coordinator,
     ):
         coordinator.run(refill_of(arena))

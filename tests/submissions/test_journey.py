@@ -16,6 +16,7 @@ from arena.db.submissions import KnownSubmission
 from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.protocol.submissions import HINTS, CauseKind, Stage
+from arena.sandbox.builder import ImageBuilder
 from arena.scheduler.settling import AttemptFailed, MatchEvent
 from tests.images.archives import Draft, docker_25
 from tests.soak import SOAK
@@ -28,10 +29,10 @@ PATIENCE = 400.0
 
 
 @pytest.fixture
-def arena(settings: Settings, docker_client: docker.DockerClient, base_image: str) -> Iterator[Arena]:
+def arena(settings: Settings, image_builder: ImageBuilder, base_image: str) -> Iterator[Arena]:
     """Yield an arena with house bots that accepts submissions."""
     assert base_image
-    with opened(settings, docker_client) as arena:
+    with opened(settings, image_builder) as arena:
         yield arena
 
 

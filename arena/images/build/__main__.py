@@ -10,13 +10,12 @@ import argparse
 import sys
 from contextlib import closing
 
-import docker
-from docker.errors import DockerException
-
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import ImageError
 from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE, build_database_image, build_server_image
 from arena.languages.registry import LANGUAGES
+from arena.sandbox.opening import open_builder
+from arena.sandbox.runtime import RuntimeFailure
 
 
 def main() -> int:
@@ -35,13 +34,13 @@ def main() -> int:
     )
     language = languages.get(parser.parse_args().image)
     try:
-        with closing(docker.from_env()) as client:
+        with closing(open_builder()) as builder:
             if language is None:
-                build_server_image(client, _say)
-                build_database_image(client, _say)
+                build_server_image(builder, _say)
+                build_database_image(builder, _say)
             else:
-                ensure_base_image(client, language, _say)
-    except (ImageError, DockerException) as error:
+                ensure_base_image(builder, language, _say)
+    except (ImageError, RuntimeFailure) as error:
         _say(str(error))
         return 1
     images = language.base_image if language else f"{SERVER_IMAGE} and {DATABASE_IMAGE}"

@@ -9,14 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-import docker
-from docker.errors import DockerException
-from requests.exceptions import RequestException
-
 import arena
 from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels
-from arena.images.build.parent import PARENT_LABEL, Parent, debian_recipe, ensure_parent, find_image
+from arena.images.build.parent import PARENT_LABEL, Parent, debian_recipe, ensure_parent
 from arena.languages.language import BaseRecipe, Language
+from arena.sandbox.builder import ImageBuilder
 
 _DOCKERFILE: Final = "Dockerfile"
 
@@ -28,10 +25,10 @@ unchanged.
 """
 
 
-def fetch_packages(recipe: BaseRecipe, machine: str, target: Path) -> None:
+def fetch_packages(recipe: BaseRecipe, architecture: str, target: Path) -> None:
     """Fetch a recipe's pinned packages into a new folder.
 
-    ``machine`` is the engine's name for the image's architecture. Raises ImageError.
+    ``architecture`` is the image's, such as ``amd64``. Raises ImageError.
     """
     target.mkdir()
     if set(recipe.pins) >= NPM_PINS:
@@ -39,7 +36,7 @@ def fetch_packages(recipe: BaseRecipe, machine: str, target: Path) -> None:
     if PINS in recipe.pins:
         with tempfile.TemporaryDirectory(prefix="kaiten-wheels-") as name:
             wheels = Path(name, "wheels")
-            fetch_wheels(recipe.folder, machine, wheels)
+            fetch_wheels(recipe.folder, architecture, wheels)
             for path in (found for pattern in recipe.wheel_files for found in wheels.glob(pattern)):
                 kept = target / "wheels" / path.relative_to(wheels)
                 kept.parent.mkdir(parents=True, exist_ok=True)
@@ -86,23 +83,20 @@ _LABEL: Final = "kaiten.recipe"
 _COMPILED: Final = "__pycache__"
 
 
-def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = lambda _: None) -> str:
+def ensure_base_image(builder: ImageBuilder, language: Language, say: Say = lambda _: None) -> str:
     """Build a language's base image, unless the engine has one built from the same sources; return its id.
 
-    ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageError.
+    ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageError or
+    RuntimeFailure.
     """
     fingerprint = _fingerprint(language)
-    try:
-        image = find_image(client, language.base_image)
-        if image is not None and image.labels.get(_LABEL) == fingerprint:
-            return str(image.id)
-        return _make(client, language, fingerprint, say)
-    except (DockerException, RequestException) as error:
-        name = language.base_image
-        raise ImageError(f"the Docker engine could not build {name}: {error}") from error
+    image = builder.find(language.base_image)
+    if image is not None and image.labels.get(_LABEL) == fingerprint:
+        return image.id
+    return _make(builder, language, fingerprint, say)
 
 
-def _make(client: docker.DockerClient, language: Language, fingerprint: str, say: Say) -> str:
+def _make(builder: ImageBuilder, language: Language, fingerprint: str, say: Say) -> str:
     with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
         context = Path(name)
         shutil.copy(language.recipe.folder / _DOCKERFILE, context)
@@ -110,25 +104,25 @@ def _make(client: docker.DockerClient, language: Language, fingerprint: str, say
             target = context / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        parent = _gather(client, language, context / PACKAGES, say)
+        parent = _gather(builder, language, context / PACKAGES, say)
         say(f"Building {language.base_image}")
         labels = {_LABEL: fingerprint, PARENT_LABEL: parent.digest}
         arguments = {"PARENT": parent.image, **parent.arguments}
-        return build(client, context, tag=language.base_image, labels=labels, arguments=arguments)
+        return build(builder, context, tag=language.base_image, labels=labels, arguments=arguments)
 
 
-def _gather(client: docker.DockerClient, language: Language, target: Path, say: Say) -> Parent:
+def _gather(builder: ImageBuilder, language: Language, target: Path, say: Say) -> Parent:
     """Fetch the packages into a folder, prepare the parent image in parallel, and return the parent."""
     recipe = language.recipe
     ready = recipe.folder / PACKAGES
     if ready.is_dir():
         shutil.copytree(ready, target)
-        return ensure_parent(client, recipe.parents, say)
+        return ensure_parent(builder, recipe.parents, say)
     say(f"Fetching {recipe.packages} for {language.base_image}")
-    machine = str(client.info()["Architecture"])
+    _, architecture = builder.platform()
     with ThreadPoolExecutor(max_workers=1) as executor:
-        fetched = executor.submit(fetch_packages, recipe, machine, target)
-        parent = ensure_parent(client, recipe.parents, say)
+        fetched = executor.submit(fetch_packages, recipe, architecture, target)
+        parent = ensure_parent(builder, recipe.parents, say)
         fetched.result()
     return parent
 

@@ -1,7 +1,4 @@
-"""Builds images from folders with a Dockerfile, such as those of sample bots.
-
-Works with Docker 20.10 and later.
-"""
+"""Builds images from folders with a Dockerfile, such as those of sample bots."""
 
 import re
 import shutil
@@ -12,12 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import docker
-from docker.errors import DockerException
-from requests.exceptions import RequestException
-
 from arena.languages.python import PYTHON
+from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.canary import probe
+from arena.sandbox.runtime import RuntimeFailure
 
 
 class ImageError(Exception):
@@ -26,47 +21,24 @@ class ImageError(Exception):
 
 Say = Callable[[str], None]  # receives a short description of each stage
 
-_SILENCE_SECONDS = 600  # a build step may compile for a long time without output
-_TAIL_LINES = 40
-
 
 def build(
-    client: docker.DockerClient,
+    builder: ImageBuilder,
     folder: Path,
     *,
     tag: str,
     labels: Mapping[str, str],
     arguments: Mapping[str, str],
 ) -> str:
-    """Build an image from a folder with a Dockerfile, without pulling and without a network; return its id.
+    """Build an image from a folder with a Dockerfile, whatever the modes of its files; return its id.
 
     Raises ImageError if the build failed. The error contains the end of the build's output.
     """
-    output: list[str] = []
     with _readable_copy(folder) as context:
         try:
-            for message in client.api.build(
-                path=str(context),
-                tag=tag,
-                labels=dict(labels),
-                buildargs=dict(arguments),
-                network_mode="none",
-                pull=False,
-                rm=True,
-                forcerm=True,
-                use_config_proxy=False,
-                timeout=_SILENCE_SECONDS,
-                decode=True,
-            ):
-                output.append(message.get("stream", ""))
-                if "error" in message:
-                    tail = "".join(output).splitlines()[-_TAIL_LINES:]
-                    raise ImageError(
-                        "\n".join([f"{folder}: {message['error'].strip()}; the build's output:", *tail])
-                    )
-            return str(client.images.get(tag).id)
-        except (DockerException, RequestException) as error:
-            raise ImageError(f"{folder}: the Docker engine could not build it: {error}") from error
+            return builder.build(context, tag=tag, labels=labels, arguments=arguments).id
+        except RuntimeFailure as error:
+            raise ImageError(f"{folder}: {error}") from error
 
 
 @contextmanager
@@ -92,28 +64,36 @@ def _readable_copy(folder: Path) -> Iterator[Path]:
 PINS = "requirements.lock"
 
 _PYTHON = "3.11"
-_MACHINES = {  # the engine's name for an architecture: the platform of its wheels
-    "x86_64": "x86_64-manylinux_2_28",
-    "aarch64": "aarch64-manylinux_2_28",
+_WHEELS = {  # an architecture's name in images: the platform of its wheels
+    "amd64": "x86_64-manylinux_2_28",
+    "arm64": "aarch64-manylinux_2_28",
 }
 
 
 def fetch_wheels(
-    folder: Path, machine: str, target: Path, *, pins: str = PINS, tools: Path | None = None
+    folder: Path, architecture: str, target: Path, *, pins: str = PINS, tools: Path | None = None
 ) -> None:
     """Install the pinned packages for an image's Python, each checked against its hashes.
 
-    ``folder`` contains the lock file ``pins``; ``machine`` is the engine's name for the image's architecture.
-    ``tools`` is the lock file of the build tools for packages without a wheel; None if all packages have
-    wheels. Raises ImageError.
+    ``folder`` contains the lock file ``pins``; ``architecture`` is the image's, such as ``amd64``. ``tools``
+    is the lock file of the build tools for packages without a wheel; None if all packages have wheels.
+    Raises ImageError.
     """
-    if machine not in _MACHINES:
+    if architecture not in _WHEELS:
         raise ImageError(
-            f"images can't be built for the architecture {machine}: use a host with {' or '.join(_MACHINES)}"
+            f"images can't be built for the architecture {architecture}: use a host with "
+            f"{' or '.join(_WHEELS)}"
         )
     lock = folder / pins
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
-    command += ["--target", str(target), "--python-version", _PYTHON, "--python-platform", _MACHINES[machine]]
+    command += [
+        "--target",
+        str(target),
+        "--python-version",
+        _PYTHON,
+        "--python-platform",
+        _WHEELS[architecture],
+    ]
     command += ["--build-constraints", str(tools)] if tools else ["--only-binary", ":all:"]
     command += ["--require-hashes", "--link-mode", "copy", "-r", str(lock)]
     done = subprocess.run(  # noqa: S603 - our own argument list
@@ -129,7 +109,7 @@ def fetch_wheels(
 _LABEL = "kaiten.bot"
 
 
-def build_bot_image(client: docker.DockerClient, folder: Path) -> str:
+def build_bot_image(builder: ImageBuilder, folder: Path) -> str:
     """Build the image `kaiten/bot-<folder's name>:latest` and return its id.
 
     Nothing is pulled, and the steps have no network. The engine's layer cache makes repeated builds fast; the
@@ -147,7 +127,7 @@ def build_bot_image(client: docker.DockerClient, folder: Path) -> str:
     if not (folder / "Dockerfile").is_file():
         raise ImageError(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
     tag = f"kaiten/bot-{name}:latest"
-    return build(client, folder, tag=tag, labels={_LABEL: name}, arguments={})
+    return build(builder, folder, tag=tag, labels={_LABEL: name}, arguments={})
 
 
 CANARY_IMAGE = "kaiten/canary:latest"
@@ -160,7 +140,7 @@ ENTRYPOINT ["python3", "-S", "-m", "probe"]
 """
 
 
-def build_canary_image(client: docker.DockerClient) -> str:
+def build_canary_image(builder: ImageBuilder) -> str:
     """Build the image of the canary, which tries to break out of its container, and return the image's id.
 
     Like a hostile image, it has a world-writable folder, which only the read-only root file system protects.
@@ -176,4 +156,4 @@ def build_canary_image(client: docker.DockerClient) -> str:
         (inside / "open").mkdir()
         (inside / "open").chmod(0o777)
         (inside / "open" / "kept").touch(mode=0o644)
-        return build(client, folder, tag=CANARY_IMAGE, labels={}, arguments={})
+        return build(builder, folder, tag=CANARY_IMAGE, labels={}, arguments={})

@@ -20,13 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import docker
-from docker.errors import DockerException, ImageNotFound
-from docker.models.images import Image
-from requests.exceptions import RequestException
-
 from arena.images.build.context import ImageError, Say
 from arena.languages.language import DEBIAN_RELEASE, Parents
+from arena.sandbox.builder import BuiltImage, ImageBuilder
+from arena.sandbox.runtime import RuntimeFailure
 
 _COMMON = (
     "base-files",  # the folders of a Debian system
@@ -70,24 +67,17 @@ def debian_recipe(parents: Parents) -> str:
     return hashlib.sha256("\0".join(_bootstrap_arguments(parents)).encode()).hexdigest()
 
 
-def find_image(client: docker.DockerClient, name: str) -> Image | None:
-    """Return the engine's image with this name, or None if it has none."""
-    try:
-        return client.images.get(name)
-    except ImageNotFound:
-        return None
+def find_debian_image(builder: ImageBuilder, parents: Parents) -> BuiltImage | None:
+    """Return the image made from Debian packages, if the engine has one built with exactly this recipe."""
+    image = builder.find(parents.debian_image)
+    return image if image and image.labels.get(_LABEL) == debian_recipe(parents) else None
 
 
-def is_present(client: docker.DockerClient, parents: Parents) -> bool:
-    """Return True if the engine has the image made from Debian packages, built with exactly this recipe."""
-    image = find_image(client, parents.debian_image)
-    return image is not None and image.labels.get(_LABEL) == debian_recipe(parents)
+def bootstrap(builder: ImageBuilder, parents: Parents, say: Say) -> BuiltImage:
+    """Make the image from Debian packages, and return it.
 
-
-def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
-    """Make the image from Debian packages.
-
-    Raises ImageError if mmdebstrap fails, or if it is missing and can't be installed here.
+    Raises ImageError if mmdebstrap fails, or if it is missing and can't be installed here. Raises
+    RuntimeFailure if the engine fails.
     """
     _require_mmdebstrap(parents, say)
     say(f"Building {parents.debian_image} from Debian packages with mmdebstrap")
@@ -95,20 +85,13 @@ def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
         archive = Path(folder) / "root.tar"
         with archive.open("wb") as out:
             _run(["mmdebstrap", *_bootstrap_arguments(parents), "-"], out.fileno())
-        try:
-            repository, tag = parents.debian_image.split(":")
-            client.api.import_image_from_file(
-                str(archive),
-                repository=repository,
-                tag=tag,
-                changes=[f"LABEL {_LABEL}={debian_recipe(parents)}"],
-            )
-        except (DockerException, RequestException) as error:
-            raise ImageError(f"the Docker engine could not import {parents.debian_image}: {error}") from error
-    if not is_present(client, parents):
+        builder.import_root(archive, parents.debian_image, {_LABEL: debian_recipe(parents)})
+    image = find_debian_image(builder, parents)
+    if image is None:
         raise ImageError(
-            f"the Docker engine imported {parents.debian_image} but does not list it: see the engine's log"
+            f"the engine imported {parents.debian_image} but does not list it: see the engine's log"
         )
+    return image
 
 
 def _require_mmdebstrap(parents: Parents, say: Say) -> None:
@@ -174,8 +157,6 @@ def _run(command: list[str], out: int | None = None) -> None:
 PARENT_LABEL: Final = "kaiten.parent"
 """The label with the digest of an image's parent."""
 
-_REGISTRY_SECONDS = 8  # timeout for a registry; the Docker client's default is a minute
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parent:
@@ -186,64 +167,48 @@ class Parent:
     arguments: Mapping[str, str]  # build arguments for images built on it
 
 
-def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Parent:
+def ensure_parent(builder: ImageBuilder, parents: Parents, say: Say) -> Parent:
     """Return a parent: one that the engine has, else one from a registry, else one from Debian packages.
 
-    Raises ImageError if neither the registry nor Debian packages can provide one.
+    Raises ImageError if neither the registry nor Debian packages can provide one, or RuntimeFailure if the
+    engine fails.
     """
-    if not is_present(client, parents):
-        if image := _find_recorded(client, parents, say) or _pull_and_record(client, parents, say):
-            return Parent(image=parents.recorded, digest=_digest(image), arguments=parents.official_arguments)
-        bootstrap(client, parents, say)
-    image = client.images.get(parents.debian_image)
-    return Parent(image=parents.debian_image, digest=str(image.id), arguments=parents.debian_arguments)
+    image = find_debian_image(builder, parents)
+    if image is None:
+        if recorded := _find_recorded(builder, parents, say) or _pull_and_record(builder, parents, say):
+            arguments = parents.official_arguments
+            return Parent(image=parents.recorded, digest=recorded.digest, arguments=arguments)
+        image = bootstrap(builder, parents, say)
+    return Parent(image=parents.debian_image, digest=image.id, arguments=parents.debian_arguments)
 
 
-def _find_recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
+def _find_recorded(builder: ImageBuilder, parents: Parents, say: Say) -> BuiltImage | None:
     """Return the image that was recorded earlier. Report if the engine's official tag has since moved."""
-    image = find_image(client, parents.recorded)
-    tagged = find_image(client, parents.official)
+    image = builder.find(parents.recorded)
+    tagged = builder.find(parents.official)
     if image and tagged and tagged.id != image.id:
         say(
-            f"{parents.official} is now {_digest(tagged)}, but {_digest(image)} is still in use. To use the "
+            f"{parents.official} is now {tagged.digest}, but {image.digest} is still in use. To use the "
             f"new one: docker tag {parents.official} {parents.recorded}"
         )
     return image
 
 
-def _pull_and_record(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
-    image = find_image(client, parents.official) or _pull(client, parents.official, say)
+def _pull_and_record(builder: ImageBuilder, parents: Parents, say: Say) -> BuiltImage | None:
+    image = builder.find(parents.official) or _pull(builder, parents.official, say)
     if image:
-        repository, tag = parents.recorded.split(":")
-        image.tag(repository, tag)
-        say(f"{parents.official} is {_digest(image)}, tagged as {parents.recorded}")
+        builder.tag(image, parents.recorded)
+        say(f"{parents.official} is {image.digest}, tagged as {parents.recorded}")
     return image
 
 
-def _digest(image: Image) -> str:
-    return str(next(iter(image.attrs.get("RepoDigests") or ()), image.id))
-
-
-def _pull(engine: docker.DockerClient, name: str, say: Say) -> Image | None:
+def _pull(builder: ImageBuilder, name: str, say: Say) -> BuiltImage | None:
     """Pull an image by the digest of its tag; return None if that fails."""
     say(f"Asking the image registry for {name}")
     try:
-        client = docker.from_env(timeout=_REGISTRY_SECONDS)
-    except DockerException:
-        return None
-    try:
-        digest = str(client.images.get_registry_data(name).id)
-        pinned = f"{name.rpartition(':')[0]}@{digest}"
+        pinned = builder.resolve(name)
         say(f"Pulling {pinned}")
-        client.images.pull(pinned)
-        return engine.images.get(pinned)
-    except (DockerException, RequestException) as error:
-        say(f"Could not pull {name} ({_first_line(error)})")
+        return builder.pull(pinned)
+    except RuntimeFailure as error:
+        say(f"No image from the registry: {str(error).splitlines()[0]}")
         return None
-    finally:
-        client.close()
-
-
-def _first_line(error: Exception) -> str:
-    text = getattr(error, "explanation", None) or str(error)
-    return str(text).strip().splitlines()[0][:160] if str(text).strip() else type(error).__name__

@@ -5,16 +5,13 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import docker
-from docker.errors import DockerException
-from requests.exceptions import RequestException
-
 import arena
 from arena.images.build.base import PACKAGES, fetch_packages
 from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels
 from arena.images.build.parent import PARENT_LABEL, ensure_parent
 from arena.languages.language import Parents
 from arena.languages.python import PYTHON
+from arena.sandbox.builder import ImageBuilder
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
 """The name begins with localhost, so that no registry is ever queried for the image."""
@@ -26,11 +23,11 @@ _DOCKERFILE = "deploy/Dockerfile"
 _CLUSTER_PINS = "requirements-cluster.lock"  # includes a cluster's dependencies
 
 
-def build_server_image(client: docker.DockerClient, say: Say = lambda _: None) -> str:
+def build_server_image(builder: ImageBuilder, say: Say = lambda _: None) -> str:
     """Build SERVER_IMAGE from this checkout, on the parent of the Python base image, and return its id.
 
     The engine's layer cache makes repeated builds fast; the id stays the same if nothing has changed. Raises
-    ImageError.
+    ImageError or RuntimeFailure.
     """
     checkout = Path(arena.__file__).parent.parent
     if not (checkout / _DOCKERFILE).is_file():
@@ -38,27 +35,24 @@ def build_server_image(client: docker.DockerClient, say: Say = lambda _: None) -
             f"{SERVER_IMAGE} is built from a checkout, but {checkout} has no {_DOCKERFILE}: "
             "run this in a checkout"
         )
-    try:
-        parent = ensure_parent(client, PYTHON.recipe.parents, say)
-        machine = str(client.info()["Architecture"])
-    except (DockerException, RequestException) as error:
-        raise ImageError(f"the Docker engine could not build {SERVER_IMAGE}: {error}") from error
+    parent = ensure_parent(builder, PYTHON.recipe.parents, say)
+    _, architecture = builder.platform()
     with tempfile.TemporaryDirectory(prefix="kaiten-server-") as name:
         context = Path(name)
         shutil.copy(checkout / _DOCKERFILE, context)
         say("Fetching the packages for the arena and for the bots' base image")
         wheels = context / "wheels"
-        fetch_wheels(checkout, machine, wheels, pins=_CLUSTER_PINS, tools=checkout / PINS)
+        fetch_wheels(checkout, architecture, wheels, pins=_CLUSTER_PINS, tools=checkout / PINS)
         project = context / "project"
         for folder in _FOLDERS:
             shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns(*_CACHES))
         shutil.copy(checkout / _ROOT_MARKER, project)
         inside = project / PYTHON.recipe.folder.relative_to(checkout)
-        fetch_packages(PYTHON.recipe, machine, inside / PACKAGES)
+        fetch_packages(PYTHON.recipe, architecture, inside / PACKAGES)
         say(f"Building {SERVER_IMAGE}")
         labels = {PARENT_LABEL: parent.digest}
         arguments = {"PARENT": parent.image}
-        return build(client, context, tag=SERVER_IMAGE, labels=labels, arguments=arguments)
+        return build(builder, context, tag=SERVER_IMAGE, labels=labels, arguments=arguments)
 
 
 DATABASE_IMAGE: Final = "localhost/kaiten/postgresql:15"
@@ -75,24 +69,21 @@ _PARENTS: Final = Parents(
 )
 
 
-def build_database_image(client: docker.DockerClient, say: Say = lambda _: None) -> str:
+def build_database_image(builder: ImageBuilder, say: Say = lambda _: None) -> str:
     """Build DATABASE_IMAGE from this checkout and return its id; ``say`` reports each stage.
 
-    Raises ImageError.
+    Raises ImageError or RuntimeFailure.
     """
     recipe = Path(arena.__file__).parent.parent / _DATABASE_FOLDER
     if not recipe.is_dir():
         raise ImageError(
             f"{DATABASE_IMAGE} is built from a checkout, but there is no {recipe}: run this in a checkout"
         )
-    try:
-        parent = ensure_parent(client, _PARENTS, say)
-    except (DockerException, RequestException) as error:
-        raise ImageError(f"the Docker engine could not build {DATABASE_IMAGE}: {error}") from error
+    parent = ensure_parent(builder, _PARENTS, say)
     with tempfile.TemporaryDirectory(prefix="kaiten-database-") as name:
         context = Path(name, "context")
         shutil.copytree(recipe, context)
         say(f"Building {DATABASE_IMAGE}")
         labels = {PARENT_LABEL: parent.digest}
         arguments = {"PARENT": parent.image}
-        return build(client, context, tag=DATABASE_IMAGE, labels=labels, arguments=arguments)
+        return build(builder, context, tag=DATABASE_IMAGE, labels=labels, arguments=arguments)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
 from arena.sandbox.canary.evidence import Evidence
-from arena.sandbox.docker.policy import DISK_READ_BYTES_PER_SECOND, OPEN_FILES, TMP_FILES
+from arena.sandbox.runtime import DISK_READ_BYTES_PER_SECOND, OPEN_FILES, TMP_FILES
 
 _MIB: Final = 1024 * 1024
 NO_ANSWER: Final = "the probe did not respond"

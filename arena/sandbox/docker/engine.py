@@ -43,11 +43,11 @@ def connect() -> docker.APIClient:
     return client
 
 
-def with_short_timeout(client: docker.APIClient) -> docker.APIClient:
-    """Return a client with the same connections and a timeout of a few seconds. It needn't be closed."""
+def with_timeout(client: docker.APIClient, seconds: int = _PING_SECONDS) -> docker.APIClient:
+    """Return a client with the same connections and another timeout. It needn't be closed."""
     copy = docker.APIClient.__new__(docker.APIClient)
     vars(copy).update(vars(client))  # copy.copy copies only what requests.Session pickles
-    copy.timeout = _PING_SECONDS
+    copy.timeout = seconds
     return copy
 
 

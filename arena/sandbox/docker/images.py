@@ -7,7 +7,7 @@ import re
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -135,15 +135,6 @@ class DockerImages:
     @staticmethod
     def _name(source: ImageSource, id_: str) -> str:
         return f"{source.repository}:{id_.removeprefix('sha256:')}"
-
-
-def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
-    """Yield an image in chunks, in the format of ``docker save``.
-
-    Raises RuntimeFailure if it doesn't exist, or the engine is not responding.
-    """
-    with engine_errors(f"export image {id_}"):
-        yield from client.get_image(id_)
 
 
 def _has_stored_content(image: Mapping[str, Any], kept: KeptImage) -> bool:

@@ -11,7 +11,14 @@ from typing import Any, Final
 from arena.platform.environment import REFEREE_VARIABLE
 from arena.protocol.match import Limits
 from arena.sandbox.docker.seccomp import profile
-from arena.sandbox.runtime import SOCKET_NAME, SandboxSpec, slot_owner
+from arena.sandbox.runtime import (
+    DISK_READ_BYTES_PER_SECOND,
+    OPEN_FILES,
+    SOCKET_NAME,
+    TMP_FILES,
+    SandboxSpec,
+    slot_owner,
+)
 
 SOCKET_MOUNT: Final = "/run/arena"
 """The socket directory in a bot's container; read-only."""
@@ -58,15 +65,8 @@ MASKED: Final = tuple(
 """Paths that are empty or missing for bots. Counters there disclose what visitors, the arena and other bots
 are doing."""
 
-DISK_READ_BYTES_PER_SECOND: Final = 32 * _MIB
-"""Limit on disk reads, in bytes per second. With this limit, five seats together stay below the rate of a
-slow disk. The limit adds two to three seconds to starting a bot from a cold page cache."""
-
 _DISK_READS_PER_SECOND: Final = 1_000
 """Limit on disk reads per second: enough to start a bot from a cold page cache."""
-
-OPEN_FILES: Final = 256
-TMP_FILES: Final = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import docker
 import pytest
 
 from arena.images.build.context import build_bot_image
@@ -11,6 +10,7 @@ from arena.play.botfiles import load
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord, decode, encode
 from arena.rules import Rules
+from arena.sandbox.builder import ImageBuilder
 from arena.scheduler.check import check_record
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import SEEDS, Hall, check_choices, faults
@@ -77,11 +77,11 @@ def match(hall: Hall, *seats: str, rules: Rules | None = None, games: int = 1) -
     ],
 )
 def test_greedy_chooses_alike_in_both_languages(
-    docker_hall: Hall, docker_client: docker.DockerClient, javascript_image: str, rules: Rules
+    docker_hall: Hall, image_builder: ImageBuilder, javascript_image: str, rules: Rules
 ) -> None:
     """In every decision, the JavaScript bot chooses what the Python bot would choose, without faults."""
     assert javascript_image
-    script, python = (build_bot_image(docker_client, BOTS / name) for name in ("greedy-js", "greedy"))
+    script, python = (build_bot_image(image_builder, BOTS / name) for name in ("greedy-js", "greedy"))
     record = match(docker_hall, script, *[python] * (rules.players - 1), rules=rules, games=4)
     assert record.seats[0].sdk == "kaiten-javascript/0.1.0"
     assert not any(faults(record, seat) for seat in range(rules.players))

@@ -20,6 +20,7 @@ from arena.home.starter import write_starter
 from arena.images.build.context import build_bot_image
 from arena.languages.registry import StarterLanguage
 from arena.protocol.match import MatchRecord, decode, encode
+from arena.sandbox.builder import ImageBuilder
 from arena.scheduler.check import check_record
 from tests.docs.documents import DOCS
 from tests.play.launcher import programs
@@ -99,7 +100,12 @@ LANGUAGES: Final[Mapping[str, tuple[Callable[[Path], None], Mapping[str, str]]]]
 
 
 @pytest.fixture(params=LANGUAGES)
-def bot(request: pytest.FixtureRequest, docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[str]:
+def bot(
+    request: pytest.FixtureRequest,
+    docker_client: docker.DockerClient,
+    image_builder: ImageBuilder,
+    tmp_path: Path,
+) -> Iterator[str]:
     """Yield the image of a bot in each language."""
     name: str = request.param
     make, tools = LANGUAGES[name]
@@ -111,7 +117,7 @@ def bot(request: pytest.FixtureRequest, docker_client: docker.DockerClient, tmp_
     request.getfixturevalue("javascript_image" if name == "javascript" else "base_image")
     folder = tmp_path / f"test-language-{name}"
     make(folder)
-    yield build_bot_image(docker_client, folder)
+    yield build_bot_image(image_builder, folder)
     docker_client.images.remove(f"kaiten/bot-{folder.name}")
 
 

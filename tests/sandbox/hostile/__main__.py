@@ -13,6 +13,7 @@ from rich.table import Table
 
 from arena.images.build.base import ensure_base_image
 from arena.languages.python import PYTHON
+from arena.sandbox.docker.builder import DockerBuilder
 from tests.sandbox.hostile.attack import Attack
 from tests.sandbox.hostile.catalog import ATTACKS
 from tests.sandbox.hostile.stage import HostileStage
@@ -73,7 +74,7 @@ def main() -> int:
     # So that SIGTERM, too, leads to the cleanup in `finally`.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     client = docker.from_env()
-    stage = HostileStage(client, ensure_base_image(client, PYTHON), options.runtime)
+    stage = HostileStage(client, ensure_base_image(DockerBuilder(client.api), PYTHON), options.runtime)
     try:
         for turn in range(options.times):
             _say(f"-- {turn + 1} of {options.times}")

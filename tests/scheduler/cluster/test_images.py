@@ -18,6 +18,7 @@ from arena.images.store import PrunePolicy
 from arena.play.botfiles import samples
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
+from arena.sandbox.builder import ImageBuilder
 from tests.scheduler.cluster.hosts import hosts
 from tests.scheduler.cluster.runs import Notes
 from tests.soak import many
@@ -26,14 +27,16 @@ pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
 
 
 @pytest.fixture
-def bots(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[list[tuple[str, str]]]:
+def bots(
+    docker_client: docker.DockerClient, image_builder: ImageBuilder, tmp_path: Path
+) -> Iterator[list[tuple[str, str]]]:
     """Yield two bots' names, each with the engine's id of their common image, which is removed afterwards."""
     name = f"kc{secrets.token_hex(4)}"
     shutil.copytree(samples() / "random", tmp_path / name)
     # The additional layer makes the image differ from the sample's, so the engine has no other tag for it.
     program = tmp_path / name / "bot.py"
     program.write_text(f"{program.read_text()}# {name}\n")
-    image = build_bot_image(docker_client, tmp_path / name)
+    image = build_bot_image(image_builder, tmp_path / name)
     yield [(name, image), (f"{name}-too", image)]
     remove(docker_client, f"kaiten/bot-{name}")
 

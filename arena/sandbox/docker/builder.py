@@ -1,0 +1,111 @@
+"""Builds images with a Docker engine, version 20.10 or later."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import docker
+from docker.errors import ImageNotFound
+from docker.utils import parse_repository_tag
+
+from arena.sandbox.builder import BuildFailed, BuiltImage
+from arena.sandbox.docker.engine import engine_errors, with_timeout
+from arena.sandbox.runtime import RuntimeFailure
+
+_SILENCE_SECONDS: Final = 600
+"""A build step may compile for a long time without output."""
+
+_REGISTRY_SECONDS: Final = 8
+_TAIL_LINES: Final = 40
+
+
+class DockerBuilder:
+    """Builds images with an engine. See :class:`arena.sandbox.builder.ImageBuilder`."""
+
+    def __init__(self, client: docker.APIClient) -> None:  # from `connect`; closed by `close`
+        self._client = client
+        self._registry_client = with_timeout(client, _REGISTRY_SECONDS)
+
+    def platform(self) -> tuple[str, str]:
+        """Return the engine's platform."""
+        with engine_errors("read the engine's description"):
+            version = self._client.version()
+        return version["Os"], version["Arch"]
+
+    def find(self, name: str) -> BuiltImage | None:
+        """Return the engine's image with this name or id, or None if it has none."""
+        with engine_errors(f"inspect image {name}"):
+            try:
+                found: dict[str, Any] = self._client.inspect_image(name)  # type: ignore[no-untyped-call] # untyped in docker-py's stubs
+            except ImageNotFound:
+                return None
+        return BuiltImage(
+            id=found["Id"],
+            digest=next(iter(found.get("RepoDigests") or ()), found["Id"]),
+            labels=(found.get("Config") or {}).get("Labels") or {},
+        )
+
+    def build(
+        self, folder: Path, *, tag: str, labels: Mapping[str, str], arguments: Mapping[str, str]
+    ) -> BuiltImage:
+        """Build an image from a folder with a Dockerfile."""
+        output: list[str] = []
+        with engine_errors(f"build {tag}"):
+            for message in self._client.build(
+                path=str(folder),
+                tag=tag,
+                labels=dict(labels),
+                buildargs=dict(arguments),
+                network_mode="none",
+                pull=False,
+                rm=True,
+                forcerm=True,
+                use_config_proxy=False,
+                timeout=_SILENCE_SECONDS,
+                decode=True,
+            ):
+                output.append(message.get("stream", ""))
+                if "error" in message:
+                    tail = "".join(output).splitlines()[-_TAIL_LINES:]
+                    raise BuildFailed("\n".join([f"{message['error'].strip()}; the build's output:", *tail]))
+        return self._get(tag)
+
+    def import_root(self, archive: Path, name: str, labels: Mapping[str, str]) -> None:
+        """Create an image from a tar archive of a root file system."""
+        repository, tag = parse_repository_tag(name)
+        changes = [f"LABEL {key}={value}" for key, value in labels.items()]
+        with engine_errors(f"import {name}"):
+            self._client.import_image_from_file(str(archive), repository=repository, tag=tag, changes=changes)
+
+    def resolve(self, name: str) -> str:
+        """Return the name, with its digest, of the image that a registry has under a tag now."""
+        with engine_errors(f"find {name} in its registry"):
+            found: dict[str, Any] = self._registry_client.inspect_distribution(name)  # type: ignore[no-untyped-call] # as above
+        return f"{parse_repository_tag(name)[0]}@{found['Descriptor']['digest']}"
+
+    def pull(self, name: str) -> BuiltImage:
+        """Pull an image from its registry."""
+        with engine_errors(f"pull {name}"):
+            for _ in self._registry_client.pull(name, stream=True):
+                pass  # the image is complete at the end of the engine's report
+        return self._get(name)
+
+    def tag(self, image: BuiltImage, name: str) -> None:
+        """Give an image another name."""
+        with engine_errors(f"tag {image.id} as {name}"):
+            self._client.tag(image.id, *parse_repository_tag(name))
+
+    def export(self, id_: str) -> Iterator[bytes]:
+        """Yield an image in chunks, in the format of ``docker save``."""
+        with engine_errors(f"export image {id_}"):
+            yield from self._client.get_image(id_)
+
+    def _get(self, name: str) -> BuiltImage:
+        image = self.find(name)
+        if image is None:
+            raise RuntimeFailure(f"{name} is missing, although the engine reported success: see its log")
+        return image
+
+    def close(self) -> None:
+        """Close the connections to the engine."""
+        self._client.close()
