@@ -28,8 +28,8 @@ from sqlalchemy import Connection, insert, select
 from arena.db import card_counts, ladder
 from arena.db.card_counts import CardRepository
 from arena.db.database import Database, OpenTransaction
-from arena.db.fold import LoggedEvent
 from arena.db.matches import NewMatch
+from arena.db.projections import LoggedEvent
 from arena.db.schema import BotRow, BotVersionRow, DealRow, GameRow, GameSeatRow, MatchRow, MatchSeatRow
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import Tally, nothing

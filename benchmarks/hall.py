@@ -21,7 +21,7 @@ from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeN
 from arena.rules import Rules
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
-from arena.sandbox.opening import open_builder
+from arena.sandbox.factory import open_builder
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, Runtime, SandboxSpec
 from benchmarks.processes import exit_on_sigterm

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from arena.db.challenges import ChallengeGame, Challenges, KnownChallenge
 from arena.db.store import Store
 from arena.play.replay.document import PublicReplay
-from arena.protocol.documents import ChallengeSummary
+from arena.protocol.challenges import ChallengeSummary
 from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, RequestedChallenge, challenge_summary
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import (

@@ -24,7 +24,7 @@ from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.states import MatchState
-from arena.sandbox.opening import open_builder
+from arena.sandbox.factory import open_builder
 from arena.sandbox.runtime import RuntimeFailure
 from arena.scheduler.coordinator import ArenaError
 from arena.submissions.document import whole_document

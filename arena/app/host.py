@@ -21,7 +21,7 @@ from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH
 from arena.play.launcher.slots import FULL_TABLE, RESERVE_MIB, SlotPool
 from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits, RuntimeName
-from arena.sandbox.opening import open_builder, open_runtime
+from arena.sandbox.factory import open_builder, open_runtime
 from arena.sandbox.runtime import BotsGroup, CanaryParts, ImageSource, Runtime
 
 _MIB: Final = 1024 * 1024

@@ -21,7 +21,7 @@ from arena.images.store import ImageStore
 from arena.languages.language import Language
 from arena.platform.settings import Settings
 from arena.protocol.controls import Gate
-from arena.sandbox.opening import open_builder
+from arena.sandbox.factory import open_builder
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.ladder import Ladder
 from arena.submissions.pipeline import OperatorSubmissions, Pipeline

@@ -29,7 +29,7 @@ from arena.platform.speech import counted
 from arena.play.botfiles import bot_names, samples
 from arena.protocol.match import RuntimeName
 from arena.sandbox.builder import ImageBuilder
-from arena.sandbox.opening import open_builder
+from arena.sandbox.factory import open_builder
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 

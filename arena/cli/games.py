@@ -21,16 +21,8 @@ from arena.client.events import RetryPolicy
 from arena.client.games import game_id, games_of, is_lost_by, listed, own_bots, part
 from arena.client.sites import ClientError, SiteError
 from arena.platform.speech import visible
-from arena.protocol.documents import (
-    ChallengeState,
-    ChallengeSummary,
-    GameLine,
-    GameList,
-    LoggedSeat,
-    Logs,
-    PlayedGame,
-    SeatDecision,
-)
+from arena.protocol.challenges import ChallengeState, ChallengeSummary, PlayedGame
+from arena.protocol.games import GameLine, GameList, LoggedSeat, Logs, SeatDecision
 from arena.protocol.match import OUT_OF_MEMORY
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from arena.cli.console import Json, fail, print_json
 from arena.cli.login import logged_in_site
 from arena.cli.operating import open_arena_store
 from arena.platform.speech import visible, whole_percent
-from arena.protocol.documents import Leaderboard, Row
+from arena.protocol.leaderboard import Leaderboard, Row
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient

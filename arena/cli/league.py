@@ -31,7 +31,7 @@ from arena.home.workers import PlayingFailed, WorkerEnded
 from arena.ladder.matchmaking import TooFewBots
 from arena.platform.speech import counted
 from arena.play.replay.document import Variant
-from arena.protocol.documents import Row
+from arena.protocol.leaderboard import Row
 from arena.rules import InvalidRules
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from arena.client.sites import (
 )
 from arena.platform.environment import OTHER_VARIABLES, SITE_VARIABLE, TOKEN_VARIABLE
 from arena.platform.speech import visible
-from arena.protocol.documents import Account
+from arena.protocol.accounts import Account
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient

@@ -19,7 +19,7 @@ from arena.home.solving import rerun as put_to
 from arena.home.workers import PlayingFailed
 from arena.platform.speech import counted
 from arena.play.replay.document import PublicReplay, Seat
-from arena.protocol.documents import SeatResult
+from arena.protocol.games import SeatResult
 
 
 def rerun(  # noqa: PLR0913 - one argument per option

@@ -12,7 +12,8 @@ from arena.cli.login import logged_in_site
 from arena.client.games import part
 from arena.client.sites import SiteProblem
 from arena.platform.speech import visible
-from arena.protocol.documents import Bot, RatedResult, Submission, Version
+from arena.protocol.bots import Bot, RatedResult, Version
+from arena.protocol.submissions import Submission
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient

@@ -30,9 +30,9 @@ from arena.client.sending import Body, Payload, Report, body_of, payload_of, tar
 from arena.client.sites import ClientError, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
 from arena.platform.speech import counted, visible
-from arena.protocol.documents import Bot, Submission
+from arena.protocol.bots import Bot
 from arena.protocol.match import OUT_OF_MEMORY
-from arena.protocol.submissions import Stage
+from arena.protocol.submissions import Stage, Submission
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient

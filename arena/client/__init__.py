@@ -1,1 +1,1 @@
-"""The authors' client for an arena's site: it exchanges :mod:`arena.protocol.documents` over HTTP."""
+"""The authors' client for an arena's site: it exchanges the documents of :mod:`arena.protocol` over HTTP."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from arena.client.sites import SiteError, SiteProblem
-from arena.protocol.documents import Submission, WholeSubmission
+from arena.protocol.submissions import Submission, WholeSubmission
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from arena.client.sites import ClientError
-from arena.protocol.documents import Bot, GameLine
+from arena.protocol.bots import Bot
+from arena.protocol.games import GameLine
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, ScalarSelect, func, select, text
 
-from arena.db import fold, games, ladder, queue
+from arena.db import games, ladder, projections, queue
 from arena.db.database import Repository, put
 from arena.db.games import GameSummary
 from arena.db.queue import OpenMatch
@@ -104,9 +104,9 @@ class ActivityRepository(Repository):
                 matches_running=len(running),
                 games_last_hour=last_hour,
                 games_last_day=last_day,
-                remarkable=_remarkable_games(connection, fold.newest(connection)),
+                remarkable=_remarkable_games(connection, projections.newest(connection)),
                 upset=next(
-                    iter(_remarkable_games(connection, fold.upset_since(connection, at - _DAY))), None
+                    iter(_remarkable_games(connection, projections.upset_since(connection, at - _DAY))), None
                 ),
             )
 

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, Select, delete, exists, insert, select, update
 
-from arena.db import fold
+from arena.db import projections
 from arena.db.database import Repository, from_row
 from arena.db.schema import (
     AnalysisRow,
@@ -66,7 +66,7 @@ class Analyses(Repository):
         of the analyst has already analysed, and games whose ids are in ``without``.
         """
         with self._transactions.read() as connection:
-            remarkable = [each.game for each in fold.newest(connection)]
+            remarkable = [each.game for each in projections.newest(connection)]
             newest = select(GameRow.number).order_by(GameRow.number.desc()).limit(_LATEST_GAMES)
             known = exists().where(
                 AnalysisRow.game_number == GameRow.number,

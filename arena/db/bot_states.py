@@ -164,7 +164,7 @@ class BotStates(Repository):
             before = ladder.disqualified(connection)
             barred = before - versions if counts else before | versions
             ladder.precompute_ratings(connection, barred, rate)
-            counted = card_counts.fold(connection, barred)
+            counted = card_counts.count_all(connection, barred)
         with self._transactions.write() as connection:
             ladder.lock(connection)
             change(connection, _find(connection, name, disqualified=counts))

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from arena.db import ladder, names
 from arena.db.database import Repository, from_row
 from arena.db.errors import BotDisqualified, BotTaken
-from arena.db.fold import LoggedEvent
+from arena.db.projections import LoggedEvent
 from arena.db.schema import (
     ON_THE_BOARD,
     OPEN_MATCH,

@@ -2,7 +2,7 @@
 
 They leave out games with a disqualified bot, as ratings do. Updates and rebuilds give the same counts.
 Counting takes about a millisecond per game. A rebuild therefore counts most games without the ladder lock
-(:func:`fold`), and only the games added in the meantime under the lock (:func:`rebuild`).
+(:func:`count_all`), and only the games added in the meantime under the lock (:func:`rebuild`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -15,9 +15,9 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from arena.db import ladder
 from arena.db.database import Repository, grouped
-from arena.db.fold import RowValues, SplitSum, replace
-from arena.db.fold import add as add_rows
 from arena.db.games import RULES, rules_of
+from arena.db.projections import RowValues, SplitSum, replace
+from arena.db.projections import add as add_rows
 from arena.db.schema import (
     CardCountRow,
     CardGamesRow,
@@ -44,7 +44,7 @@ class RebuiltCards:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
+class Counted:
     """The counts of games 1 to ``last``, except games with ``disqualified`` versions."""
 
     last: int
@@ -78,7 +78,7 @@ class CardRepository(Repository):
         This takes about a millisecond per game, but only its last part blocks other changes.
         """
         with self._transactions.read() as connection:
-            counted = fold(connection, ladder.disqualified(connection))
+            counted = count_all(connection, ladder.disqualified(connection))
         with self._transactions.write() as connection:
             return rebuild(connection, counted)
 
@@ -90,22 +90,22 @@ def add(connection: Connection, tallies: Iterable[Tally]) -> None:
     add_rows(connection, CardCountRow, _count_rows(tally), SplitSum("point_parts", "points", POINT))
 
 
-def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | None = None) -> Folded:
+def count_all(connection: Connection, disqualified: frozenset[int], onto: Counted | None = None) -> Counted:
     """Count all games except those with ``disqualified`` versions. Write nothing.
 
     Continues from ``onto`` if it left out the same versions.
     """
     if onto is None or onto.disqualified != disqualified:
-        onto = Folded(last=0, disqualified=disqualified, tally=nothing())
+        onto = Counted(last=0, disqualified=disqualified, tally=nothing())
     last: int = connection.execute(select(LadderRow.games)).scalar_one()
     more = _count_range(connection, onto.last + 1, last, disqualified)
-    return Folded(last=last, disqualified=disqualified, tally=merged(chain([onto.tally], more)))
+    return Counted(last=last, disqualified=disqualified, tally=merged(chain([onto.tally], more)))
 
 
-def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
-    """Lock the ladder, count the games added since ``folded``, and replace the stored rows that differ."""
+def rebuild(connection: Connection, counted: Counted) -> RebuiltCards:
+    """Lock the ladder, count the games added since ``counted``, and replace the stored rows that differ."""
     ladder.lock(connection)
-    tally = fold(connection, ladder.disqualified(connection), folded).tally
+    tally = count_all(connection, ladder.disqualified(connection), counted).tally
     differing = 0
     for model, rows in ((CardGamesRow, _games_rows(tally)), (CardCountRow, _count_rows(tally))):
         differing += replace(connection, model, rows)

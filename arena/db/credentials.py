@@ -15,7 +15,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import CredentialsChanged, TooManyTokens
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow
-from arena.protocol.documents import Token
+from arena.protocol.accounts import Token
 from arena.protocol.states import Role
 
 

@@ -41,8 +41,8 @@ from arena.db.card_counts import CardRepository
 from arena.db.database import Database, OpenTransaction, check_references, sqlite_file
 from arena.db.errors import DatabaseRefused
 from arena.db.matches import discard_deals
-from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
 from arena.db.schema import OPEN_MATCH, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
+from arena.db.schema_revision import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
 from arena.db.standings import RatingRepository
 from arena.db.submissions import KnownSubmission, SubmissionRepository
 from arena.ladder.rating_events import LISTS

@@ -30,7 +30,7 @@ from arena.db.schema import (
     RatingEventRow,
 )
 from arena.ladder.rating_events import OVERALL
-from arena.protocol.documents import GameLine, SeatResult
+from arena.protocol.games import GameLine, SeatResult
 from arena.protocol.match import SeatReport, decode, image_name, public_trouble
 from arena.rules import Rules
 

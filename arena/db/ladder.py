@@ -1,7 +1,7 @@
 """The ladder: its settings, its log, and the ratings that follow from the log.
 
-Events are numbered without gaps, under the lock on the row of ``ladder``. The ratings are the fold of the log
-without the games of disqualified bots.
+Events are numbered without gaps, under the lock on the row of ``ladder``. The ratings are computed from the
+log without the games of disqualified bots.
 
 A rebuild spends nearly all its time rating games. Therefore, first compute the ratings without the lock, with
 a rating function that caches its results. The rebuild under the lock then reuses these results.
@@ -24,7 +24,7 @@ from sqlalchemy import ColumnElement, Connection, Row, insert, select, true, upd
 from arena.db import audit, subscriptions
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, from_row, grouped, put
-from arena.db.fold import Fold, LoggedEvent, Meetings, RowValues, bots_of, replace
+from arena.db.projections import LoggedEvent, Meetings, Projections, RowValues, bots_of, replace
 from arena.db.schema import (
     BotRow,
     BotVersionRow,
@@ -152,14 +152,16 @@ def append(
 ) -> None:
     """Write events and everything that follows from them. The caller must hold the ladder lock."""
     versions = _versions(log)
-    fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
-    changes = [row for logged in log for row in fold.apply(logged, barred, rate)]
+    derived = Projections(
+        meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions)
+    )
+    changes = [row for logged in log for row in derived.apply(logged, barred, rate)]
     connection.execute(insert(RatingEventRow), [_event_row(logged) for logged in log])
     if changes:
         connection.execute(insert(RatingChangeRow), changes)
     touched = {(row["version_id"], row["players"]) for row in changes}
-    put(connection, RatingRow, [_rating_row(key, fold.entries[key]) for key in sorted(touched)])
-    for kept in (fold.highlights, fold.points, fold.meetings):
+    put(connection, RatingRow, [_rating_row(key, derived.entries[key]) for key in sorted(touched)])
+    for kept in (derived.highlights, derived.points, derived.meetings):
         kept.add(connection)
     bot_ids = select(BotVersionRow.bot_id).where(BotVersionRow.id.in_({version for version, _ in touched}))
     mark_changed(connection, BotRow.id.in_(bot_ids), events=log[-1].number, games=games)
@@ -251,35 +253,35 @@ _BATCH = 1000
 
 
 def precompute_ratings(connection: Connection, barred: frozenset[int], rate: Rate) -> None:
-    """Fold the log only to fill ``rate``'s cache. Write nothing."""
+    """Apply the whole log only to fill ``rate``'s cache. Write nothing."""
     events = connection.execute(select(LadderRow.events)).scalar_one()
-    fold = Fold(meetings=Meetings(bots_of(connection)))
-    deque(_fold(connection, fold, events, barred, rate), maxlen=0)
+    derived = Projections(meetings=Meetings(bots_of(connection)))
+    deque(_apply_log(connection, derived, events, barred, rate), maxlen=0)
 
 
 def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
     """Derive all rows from the log again, and replace those that differ."""
     numbers = lock(connection)
-    fold = Fold(meetings=Meetings(bots_of(connection)))
+    derived = Projections(meetings=Meetings(bots_of(connection)))
     others = 0
-    for within, rows in _fold(connection, fold, numbers.events, disqualified(connection), rate):
+    for within, rows in _apply_log(connection, derived, numbers.events, disqualified(connection), rate):
         others += replace(connection, RatingChangeRow, rows, within)
-    rows = [_rating_row(key, entry) for key, entry in fold.entries.items()]
+    rows = [_rating_row(key, entry) for key, entry in derived.entries.items()]
     ratings = replace(connection, RatingRow, rows)
-    others += sum(kept.replace(connection) for kept in (fold.highlights, fold.points, fold.meetings))
+    others += sum(kept.replace(connection) for kept in (derived.highlights, derived.points, derived.meetings))
     if ratings + others:
         mark_changed(connection, true())
     return Rebuilt(events=numbers.events, differing=ratings + others, ratings=ratings)
 
 
-def _fold(
-    connection: Connection, fold: Fold, events: int, barred: frozenset[int], rate: Rate
+def _apply_log(
+    connection: Connection, derived: Projections, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[RowValues]]]:
-    """Fold the log in batches. For each, yield a filter for the stored changes, and the correct changes."""
+    """Apply the log in batches. For each, yield a filter for the stored changes, and the correct changes."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)
-        rows = [row for logged in log for row in fold.apply(logged, barred, rate)]
+        rows = [row for logged in log for row in derived.apply(logged, barred, rate)]
         yield RatingChangeRow.event_number.between(first, last), rows
 
 

@@ -24,8 +24,8 @@ from arena.db import live_games, queue
 from arena.db import matches as dealing
 from arena.db.database import Database, from_row
 from arena.db.matches import Claim
-from arena.db.opening import check_revision
 from arena.db.schema import OPEN_MATCH, MatchRow, WorkerRow
+from arena.db.schema_revision import check_revision
 from arena.platform.environment import failpoint
 from arena.protocol.match import MatchSpec, RuntimeName, WorkerStatus, decode
 from arena.protocol.states import MatchKind, MatchState

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, Row, bindparam, insert, update
 
 from arena.db import bot_states, card_counts, ladder, live_games
 from arena.db.database import Database
-from arena.db.fold import RowValues
 from arena.db.matches import AUTHOR, FinishedGame, FinishedMatch, seated
-from arena.db.opening import check_revision
+from arena.db.projections import RowValues
 from arena.db.schema import GameRow, GameSeatRow, MatchRow, MatchSeatRow, UnratedGameRow
+from arena.db.schema_revision import check_revision
 from arena.ladder.rating import game_time
 from arena.platform.environment import failpoint
 from arena.protocol.decoding import prepared

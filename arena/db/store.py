@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 
-from arena.db import opening
+from arena.db import schema_revision
 from arena.db.accounts import AccountRepository
 from arena.db.activity import ActivityRepository
 from arena.db.analyses import Analyses, Puzzles
@@ -68,7 +68,7 @@ class Store:
 
         Raises DatabaseChanged, DatabaseUnavailable or DatabaseUnwritable.
         """
-        opening.check(self._database)
+        schema_revision.check(self._database)
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Yield the store's content as it is now; see :func:`arena.db.dump.snapshot`."""
@@ -89,7 +89,7 @@ def open_store(url: str, lease_clock: LeaseClock = database_time, *, migrates: b
     database = Database(url)
     lock = coordinator_lock_of(database)
     try:
-        opening.bring_up_to_date(database, lock, migrates=migrates)
+        schema_revision.bring_up_to_date(database, lock, migrates=migrates)
     except BaseException:
         database.close()
         raise

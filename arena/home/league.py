@@ -22,7 +22,7 @@ from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, dr
 from arena.ladder.rating_events import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
 from arena.play.replay.document import Variant
-from arena.protocol.documents import Leaderboard
+from arena.protocol.leaderboard import Leaderboard
 
 _BEGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _MICROS: Final = 1000

@@ -15,7 +15,7 @@ from arena.ladder.ranks import SHARE, Field, between
 from arena.ladder.rating import DAYS, conservative, initial, median, rating_on
 from arena.ladder.rating_events import Entry
 from arena.platform.speech import clean_name
-from arena.protocol.documents import Row
+from arena.protocol.leaderboard import Row
 
 PROVISIONAL_DEVIATION: Final = initial().deviation / 3
 """A third of a newcomer's σ. A rating with a larger deviation is provisional."""

@@ -1,1 +1,1 @@
-"""Data that processes exchange: matches, recorded games, submissions, analyses, controls."""
+"""Data that processes exchange, and documents that the API returns and commands print."""

@@ -1,8 +1,12 @@
-"""A submission's stage, and the cause of its rejection."""
+"""Submissions: their stages, causes of rejection, and documents that the API returns."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from arena.languages.registry import UploadKind
+from arena.protocol.states import MatchState
 
 
 class Stage(StrEnum):
@@ -163,3 +167,115 @@ HINTS: Final = {
     CauseKind.LOST: "Submit the bot again.",
     CauseKind.WITHDRAWN: "No action needed.",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """A bot's figures in a game.
+
+    Attributes:
+        place: Place, from 1. Bots that the stand-in took over come last.
+        decisions: Number of decisions requested from it, before any take-over.
+        median_millis: Median time from request to answer; None if no answer came in time.
+        slowest_millis: Time of the slowest answer; None if no answer came in time.
+        late: Number of decisions that timed out.
+        notes: Number of decisions with a note.
+        stderr_bytes: Size of the stored part of its stderr, in bytes.
+    """
+
+    place: int
+    decisions: int
+    median_millis: float | None
+    slowest_millis: float | None
+    late: int
+    notes: int
+    stderr_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """A submission.
+
+    Attributes:
+        id: The submission's id.
+        bot: The bot's name.
+        author: The author's name.
+        kind: The file's type.
+        note: The author's note.
+        size: Size of the file in bytes.
+        sha256: SHA-256 hash of the file, in hexadecimal.
+        stage: The submission's stage.
+        check_only: Whether it is a check, which never becomes a version.
+        waiting: Why the submission is waiting; None if it isn't.
+        version: Number of the resulting version; None if there is none.
+        received: When the file arrived, in UTC.
+        inspected: When it was inspected, in UTC; None if it was not.
+        qualifying: When its qualification began, in UTC; None if it did not.
+        ended: When it ended, in UTC; None while in progress.
+        cause: Why it was rejected; None if it was not.
+    """
+
+    id: str
+    bot: str
+    author: str
+    kind: UploadKind
+    note: str
+    size: int
+    sha256: str
+    stage: Stage
+    check_only: bool
+    waiting: str | None
+    version: int | None
+    received: datetime
+    inspected: datetime | None
+    qualifying: datetime | None
+    ended: datetime | None
+    cause: Cause | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionList:
+    """A page of submissions.
+
+    Attributes:
+        submissions: Newest first.
+        next: The URL of the next page; null on the last page.
+    """
+
+    submissions: tuple[Submission, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionGame:
+    """A qualification game for a submission.
+
+    Attributes:
+        number: Number of the game in the qualification, from 1. A game repeated because the host was busy
+            keeps its number.
+        match: Id of its match.
+        state: State of its match.
+        players: Number of players.
+        seat: The bot's seat, from 0.
+        game: Id of the game; None before the end.
+        figures: The bot's figures; None before the end.
+    """
+
+    number: int
+    match: str
+    state: MatchState
+    players: int
+    seat: int
+    game: str | None
+    figures: Figures | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeSubmission(Submission):
+    """A submission with its games.
+
+    Attributes:
+        games: Its qualification games, in order.
+    """
+
+    games: tuple[SubmissionGame, ...]

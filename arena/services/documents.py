@@ -11,8 +11,8 @@ from arena.db.leases import KnownWorker
 from arena.db.queue import OpenMatch, QuarantinedMatch
 from arena.db.store import Store
 from arena.platform.speech import clean_name
+from arena.protocol.bots import Bot
 from arena.protocol.controls import CONTROLS, missing
-from arena.protocol.documents import Bot
 from arena.protocol.states import MatchKind
 from arena.protocol.status import (
     ControlLine,

@@ -7,9 +7,9 @@ from typing import Any
 
 from arena.db.submissions import KnownSubmission, QualificationGame
 from arena.ladder.qualification import Played, numbers
-from arena.protocol.documents import Figures, Submission, SubmissionGame, WholeSubmission
 from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.protocol.match import played_again
+from arena.protocol.submissions import Figures, Submission, SubmissionGame, WholeSubmission
 
 
 def figures(played: Played) -> Figures:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.protocol.documents import Leaderboard, Row
+from arena.protocol.leaderboard import Leaderboard, Row
 
 from .command import arena
 

@@ -10,7 +10,7 @@ import pytest
 
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.documents import Entrant
+from arena.protocol.challenges import Entrant
 from tests.cli.forked import started
 
 from .command import DICE, FIRST, LOOP, arena, bot, environment

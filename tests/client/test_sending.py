@@ -20,7 +20,7 @@ import pytest
 from arena.client.sending import Payload, body_of, payload_of, target_of
 from arena.client.site import SiteClient
 from arena.client.sites import CannotSend, SiteProblem
-from arena.protocol.documents import Submission
+from arena.protocol.submissions import Submission
 from tests.cli.command import ROOT
 from tests.client.live import Live
 from tests.db.builders import add_bot

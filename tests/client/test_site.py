@@ -10,7 +10,8 @@ import pytest
 
 from arena.client.site import MAX_BYTES, SiteClient
 from arena.client.sites import SiteError, SiteProblem
-from arena.protocol.documents import Account, PlayedGame
+from arena.protocol.accounts import Account
+from arena.protocol.challenges import PlayedGame
 from tests.client.live import Other, answering
 from tests.ports import silent_port
 

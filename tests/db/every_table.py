@@ -12,9 +12,9 @@ from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount, NewApiToken, NewSession
-from arena.db.opening import VERSION_TABLE
 from arena.db.quotas import AccountQuota
 from arena.db.rate_limits import RateLimit
+from arena.db.schema_revision import VERSION_TABLE
 from arena.db.store import Store
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
 from arena.ladder.settings import LadderChange

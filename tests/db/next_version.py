@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from arena.db import migrations, opening
+from arena.db import migrations, schema_revision
 
-NEXT_REVISION: Final = f"{int(opening.NEWEST_REVISION) + 1:04}"
+NEXT_REVISION: Final = f"{int(schema_revision.NEWEST_REVISION) + 1:04}"
 
 NICKNAMES: Final = (
     "ALTER TABLE bot ADD COLUMN nickname TEXT NOT NULL DEFAULT ''",
@@ -30,10 +30,10 @@ def become(monkeypatch: pytest.MonkeyPatch, folder: Path, statements: tuple[str,
     (scripts / "versions" / "added.py").write_text(
         "from alembic import op\n\n"
         f"revision = {NEXT_REVISION!r}\n"
-        f"down_revision = {opening.NEWEST_REVISION!r}\n\n\n"
+        f"down_revision = {schema_revision.NEWEST_REVISION!r}\n\n\n"
         "def upgrade():\n"
         f"    for statement in {statements!r}:\n"
         "        op.execute(statement)\n"
     )
-    monkeypatch.setattr(opening, "SCRIPTS", str(scripts))
-    monkeypatch.setattr(opening, "NEWEST_REVISION", NEXT_REVISION)
+    monkeypatch.setattr(schema_revision, "SCRIPTS", str(scripts))
+    monkeypatch.setattr(schema_revision, "NEWEST_REVISION", NEXT_REVISION)

@@ -112,7 +112,7 @@ def test_games_during_a_recount_are_counted(store: Store, database: Database, *,
     a, b, c = (add_bot(store, name, author=name) for name in "abc")
     first = record(store, claimed(store, (a, b), id_="s1"), 1)
     with database.read() as connection:
-        counted = card_counts.fold(connection, frozenset())
+        counted = card_counts.count_all(connection, frozenset())
     assert (counted.last, counted.tally) == (2, first)
     second = record(store, claimed(store, (b, c), id_="s2"), 2)
     if barred:

@@ -119,8 +119,8 @@ class Life:
         else:
             self.end(self.draw(step), step)
 
-    def folded(self, *, without: str | None = None) -> Results:
-        """Fold the test's log, leaving out the games of one bot."""
+    def recomputed(self, *, without: str | None = None) -> Results:
+        """Recompute the results from the test's log, leaving out the games of one bot."""
         left_out = {version for version, (name, _) in self.numbers.items() if name == without}
         entries = rebuild(
             event
@@ -167,10 +167,10 @@ def test_everybody_is_rated_as_if_a_disqualified_bot_had_never_played(
         known = life(store, before)
         claim = known.draw(running)
         was = known.kept()
-        assert was == known.folded()
+        assert was == known.recomputed()
         done = store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
         now = known.kept()
-        assert now == known.folded(without="cheat")
+        assert now == known.recomputed(without="cheat")
         assert done.events == len(known.log)
         assert done.ratings == sum(
             was[number][players] != now[number][players] for number in was for players in LISTS
@@ -179,13 +179,13 @@ def test_everybody_is_rated_as_if_a_disqualified_bot_had_never_played(
         for step in after:
             if isinstance(step, Table) or NAMES[step.bot] != "cheat":
                 known.step(step)
-        assert known.kept() == known.folded(without="cheat")
+        assert known.kept() == known.recomputed(without="cheat")
         assert store.ladder.rebuild().differing == 0
         store.bot_states.reinstate("cheat", NOW, ENTRY)
-        assert known.kept() == known.folded()
+        assert known.kept() == known.recomputed()
         for step in later:
             known.step(step)
-        assert known.kept() == known.folded()
+        assert known.kept() == known.recomputed()
         assert store.ladder.rebuild().differing == 0
 
 
@@ -199,7 +199,7 @@ def test_a_disqualified_bot_leaves_but_its_games_stay(store: Store) -> None:
     before = known.kept()
     done = store.bot_states.disqualify("cheat", "it is a twin", NOW, ENTRY)
     assert (done.events, done.ratings) == (7, 6)
-    assert known.kept() == known.folded(without="cheat")
+    assert known.kept() == known.recomputed(without="cheat")
     assert {line.bot for line in store.ratings.standings()} == {"b", "c", "d"}
     assert {candidate.bot for candidate in store.ratings.candidates()} == {"b", "c", "d"}
     assert "sha256:cheat1" not in store.bots.sources_in_use()
@@ -243,7 +243,7 @@ def test_games_during_the_rehearsal_are_rated(
     monkeypatch.setattr(database, "write", play_and_write)
     bot_states.BotStates(database).disqualify("cheat", "why", NOW, ENTRY)
     assert rated == [(1, 2), (1, 1)]
-    assert known.kept() == known.folded(without="cheat")
+    assert known.kept() == known.recomputed(without="cheat")
     assert store.ladder.rebuild().differing == 0
 
 
@@ -254,7 +254,7 @@ def test_two_bots_can_be_disqualified(store: Store) -> None:
     store.bot_states.disqualify("d", "why", NOW, ENTRY)
     assert all(entry.games == 0 for entry in store.bots.versions("b")[0].results.values())
     store.bot_states.reinstate("cheat", NOW, ENTRY)
-    assert known.kept() == known.folded(without="d")
+    assert known.kept() == known.recomputed(without="d")
     assert store.ladder.rebuild().differing == 0
 
 

@@ -11,8 +11,8 @@ from sqlalchemy import Table, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.db.database import Database
-from arena.db.opening import NEWEST_REVISION, upgrade
 from arena.db.schema import Base
+from arena.db.schema_revision import NEWEST_REVISION, upgrade
 from arena.db.store import open_store
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
@@ -20,7 +20,7 @@ from tests.databases import sqlite_store
 from tests.db.builders import finished, next_claim, present
 from tests.db.every_table import fill_every_table, held
 from tests.db.next_version import NEXT_REVISION, NICKNAMES, become
-from tests.db.test_opening import revision
+from tests.db.test_schema_revision import revision
 from tests.kinds import on_both
 
 Held = dict[str, dict[tuple[Any, ...], Any]]

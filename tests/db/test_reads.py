@@ -16,8 +16,8 @@ from arena.ladder.matchmaking import Candidate
 from arena.ladder.rating import conservative
 from arena.ladder.rating_events import Event, GamePlayed, VersionStarted
 from arena.play.replay.document import parse
-from arena.protocol.documents import SeatResult
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
+from arena.protocol.games import SeatResult
 from arena.protocol.match import Clock
 from tests.db.builders import START, add_bot, add_matches, next_claim, outcomes, present, record
 from tests.db.test_cost import statements

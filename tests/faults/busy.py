@@ -18,7 +18,7 @@ from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
 from arena.protocol.submissions import Stage
-from arena.sandbox.opening import open_builder
+from arena.sandbox.factory import open_builder
 from tests.faults.installation import QUICK, Installation
 from tests.faults.killing import installed
 from tests.faults.tally import Tally

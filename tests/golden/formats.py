@@ -15,8 +15,8 @@ import msgspec
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from arena.db.opening import NEWEST_REVISION
 from arena.db.schema import Base
+from arena.db.schema_revision import NEWEST_REVISION
 from arena.ops.backup import archive
 from arena.ops.backup.archive import BackupManifest, packed
 from arena.play.replay import disclosed, document
@@ -49,7 +49,7 @@ def today() -> dict[str, StoredFormat]:
     return {
         "database": StoredFormat(
             number=NEWEST_REVISION,
-            where="a migration and arena.db.opening.NEWEST_REVISION",
+            where="a migration and arena.db.schema_revision.NEWEST_REVISION",
             shape=_tables() | {"reports": _types(HostReport)},
         ),
         "backup": StoredFormat(

@@ -14,7 +14,7 @@ from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
 from arena.db.store import Store
 from arena.play.replay.document import parse
-from arena.protocol.documents import ChallengeState, ChallengeSummary
+from arena.protocol.challenges import ChallengeState, ChallengeSummary
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchState, Role
 from arena.services.owners import challenge_summary

@@ -17,7 +17,7 @@ from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
 from arena.sandbox.builder import ImageBuilder
-from arena.sandbox.opening import open_builder
+from arena.sandbox.factory import open_builder
 from arena.submissions.receiver import Upload, open_receiver
 from tests.builders import host_report
 

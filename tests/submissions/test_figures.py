@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from arena.ladder.qualification import Played
 from arena.play.referee.player import Hello, Lost
-from arena.protocol.documents import Figures
 from arena.protocol.faults import Fault
+from arena.protocol.submissions import Figures
 from arena.rules import Rules
 from arena.submissions.document import figures
 from tests.play.referee.driver import Driver

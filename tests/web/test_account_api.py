@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from arena.protocol.documents import Token
+from arena.protocol.accounts import Token
 from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
 from tests.web.people import logged_in, program, repeated, token

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.store import Store
-from arena.protocol.documents import GameLine
+from arena.protocol.games import GameLine
 from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.db.test_submissions import PLENTY, new

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from arena.protocol.documents import ChallengeSummary
+from arena.protocol.challenges import ChallengeSummary
 from arena.services.owners import challenge_summary
 from tests.accounts.world import World
 from tests.builders import START

@@ -12,9 +12,8 @@ from starlette.types import Message
 
 from arena.db.credentials import KnownAccount
 from arena.db.submissions import KnownSubmission
-from arena.protocol.documents import WholeSubmission
 from arena.protocol.states import Role, Scope
-from arena.protocol.submissions import Stage
+from arena.protocol.submissions import Stage, WholeSubmission
 from tests.accounts.world import World
 from tests.db.builders import present
 from tests.db.test_submissions import CAUSE, PLENTY, new

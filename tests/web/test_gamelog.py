@@ -3,8 +3,8 @@
 from arena.db.game_logs import StoredGameLog
 from arena.platform.cpu_time import CpuSample
 from arena.play.referee.player import PlayerAnswer
-from arena.protocol.documents import SeatDecision
 from arena.protocol.faults import Fault
+from arena.protocol.games import SeatDecision
 from arena.rules import Card, Move, Rules
 from tests.play.referee.driver import Driver
 from web.viewer.logs import decisions

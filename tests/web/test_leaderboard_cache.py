@@ -14,7 +14,7 @@ from arena.db.store import Store
 from arena.ladder.rating import BETAS, conservative
 from arena.ladder.standings import PROVISIONAL_DEVIATION
 from arena.platform.speech import clean_name
-from arena.protocol.documents import Row
+from arena.protocol.leaderboard import Row
 from arena.rules import Rules
 from tests.accounts.world import START, World
 from tests.builders import add_bots, play_matches

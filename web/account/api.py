@@ -13,8 +13,8 @@ from arena.accounts.errors import Busy, TokenRefused, WrongCredentials
 from arena.accounts.passwords import MAX_LENGTH
 from arena.db.accounts import StoredPassword
 from arena.db.errors import TooManyTokens
+from arena.protocol.accounts import Account, Token
 from arena.protocol.decoding import prepared
-from arena.protocol.documents import Account, Token
 from arena.protocol.states import Scope
 from web.http.api import DataRouter, Reader, guard, problems
 from web.http.authentication import Caller

@@ -12,7 +12,7 @@ from arena.db.histories import VersionCurve
 from arena.db.store import Store
 from arena.ladder.rating import conservative
 from arena.ladder.rating_events import OVERALL, Entry
-from arena.protocol.documents import Bot, BotList, RatedResult, Version, VersionList
+from arena.protocol.bots import Bot, BotList, RatedResult, Version, VersionList
 from arena.protocol.match import image_name
 from arena.services.documents import bot_document
 from arena.services.owners import Owners

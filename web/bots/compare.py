@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from arena.db.store import Store
 from arena.ladder.card_table import CardHabit
 from arena.ladder.standings import BoardQuery
-from arena.protocol.documents import Row
+from arena.protocol.leaderboard import Row
 from arena.rules import Card
 from web.bots.curve import draw_together
 from web.bots.history import Habits, read_habits

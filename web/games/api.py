@@ -10,7 +10,7 @@ from arena.db.analyses import Analyses
 from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
 from arena.db.games import GameRepository, GameSeat
 from arena.protocol.analysis import Analysis
-from arena.protocol.documents import GameList, LoggedSeat, Logs
+from arena.protocol.games import GameList, LoggedSeat, Logs
 from web.games.listing import GamesQuery, read_games
 from web.http.api import LISTED, DataRouter, Limit, Next, Reader
 from web.http.caching import tagged

@@ -16,7 +16,7 @@ from typing import Final
 from arena.db.standings import RatingRepository
 from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardQuery, Standings
-from arena.protocol.documents import Row
+from arena.protocol.leaderboard import Row
 
 _STEP: Final = 5
 _SHORT: Final = 25

@@ -14,7 +14,7 @@ from arena.db.bots import Bots
 from arena.db.histories import Histories, Meeting
 from arena.ladder.ranks import SHARE
 from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardOrder, BoardQuery
-from arena.protocol.documents import Leaderboard, Row
+from arena.protocol.leaderboard import Leaderboard, Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import conditional_response
 from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search, query_string, read_bot

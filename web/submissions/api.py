@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 from arena.db.submissions import KnownSubmission, SubmissionRepository
 from arena.languages.registry import UploadKind
 from arena.play.replay.document import PublicReplay
-from arena.protocol.documents import Submission, SubmissionList, WholeSubmission
+from arena.protocol.submissions import Submission, SubmissionList, WholeSubmission
 from arena.services.owners import Owners
 from arena.submissions.document import document, whole_document
 from arena.submissions.receiver import Upload

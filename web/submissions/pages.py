@@ -16,9 +16,8 @@ from arena.ladder.qualification import GAMES
 from arena.languages.registry import LANGUAGES, UploadKind
 from arena.platform.files import shared_folder
 from arena.protocol.controls import UntrustedBotsRefused
-from arena.protocol.documents import SubmissionGame
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import Stage
+from arena.protocol.submissions import Stage, SubmissionGame
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
 from web.docs.pages import Downloads

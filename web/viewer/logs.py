@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
-from arena.protocol.documents import SeatDecision
+from arena.protocol.games import SeatDecision
 from arena.protocol.match import played_again
 from web.http.rendering import Viewer, visible
 

@@ -14,8 +14,8 @@ from arena.images.image import IntakeError, Rejected
 from arena.languages.registry import SOURCE_SUFFIXES
 from arena.platform.names import WrongName
 from arena.platform.speech import counted
+from arena.protocol.bots import Bot, BotList
 from arena.protocol.controls import UntrustedBotsRefused
-from arena.protocol.documents import Bot, BotList
 from arena.protocol.states import BotState
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import typer
 from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table
 from arena.cli.operating import open_arena_store, operator_name, record_action
 from arena.platform.speech import counted
-from arena.protocol.documents import SubmissionList
+from arena.protocol.submissions import SubmissionList
 
 if TYPE_CHECKING:
     from arena.db.queue import QuarantinedMatch

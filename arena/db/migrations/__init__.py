@@ -1,1 +1,1 @@
-"""The history of the tables, for alembic. See arena/db/opening.py."""
+"""The history of the tables, for alembic. See arena/db/schema_revision.py."""

@@ -1,9 +1,9 @@
-"""Alembic's entry point. It gets a connection within a transaction from :mod:`arena.db.opening`."""
+"""Alembic's entry point. It gets a connection within a transaction from :mod:`arena.db.schema_revision`."""
 
 from alembic import context
 
-from arena.db.opening import VERSION_TABLE
 from arena.db.schema import Base
+from arena.db.schema_revision import VERSION_TABLE
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -14,7 +14,7 @@ from arena.images.build.base import ensure_base_image
 from arena.images.build.context import ImageError
 from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE, build_database_image, build_server_image
 from arena.languages.registry import LANGUAGES
-from arena.sandbox.opening import open_builder
+from arena.sandbox.factory import open_builder
 from arena.sandbox.runtime import RuntimeFailure
 
 

@@ -13,8 +13,8 @@ from arena.db import card_counts, dump
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
 from arena.db.dump import row_check, snapshot
-from arena.db.opening import NEWEST_REVISION
 from arena.db.schema import Base, CardCountRow, LadderRow
+from arena.db.schema_revision import NEWEST_REVISION
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import POINT, Count, Games, Tally, merged
 from arena.protocol.match import RuntimeName

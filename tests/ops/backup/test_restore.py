@@ -14,7 +14,7 @@ from arena.app.folders import CannotStart, data_dir_lock
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
 from arena.db.errors import DatabaseRefused
-from arena.db.opening import NEWEST_REVISION, revision_of
+from arena.db.schema_revision import NEWEST_REVISION, revision_of
 from arena.ops.backup.archive import (
     MANIFEST,
     BackupDamaged,

@@ -1,4 +1,4 @@
-"""Computes the rows that are derived from the ladder's log, for new events and for a rebuild."""
+"""Projections of the ladder's log: the tables derived from it, extended by new events or rebuilt."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -86,7 +86,7 @@ _COUNTS = ("games", "ahead", "behind", "tied")
 
 
 class Meetings:
-    """Counts bots' head-to-head results during a fold. ``bots`` maps each version in the log to its bot."""
+    """Counts bots' head-to-head results. ``bots`` maps each version in the events to its bot."""
 
     def __init__(self, bots: Mapping[int, int]) -> None:
         self._bots = bots
@@ -130,7 +130,7 @@ def bots_of(connection: Connection, versions: Iterable[int] | None = None) -> di
 
 
 class RatingHistory:
-    """Collects the rating curves' points during a fold, and thins them out."""
+    """Collects the rating curves' points, and thins them out."""
 
     def __init__(self) -> None:
         self._kept: dict[Key, dict[int, RowValues]] = {}
@@ -196,7 +196,7 @@ class LoggedEvent:
 
 
 class Highlights:
-    """Collects each day's highlights during a fold."""
+    """Collects each day's highlights."""
 
     def __init__(self) -> None:
         self._days: defaultdict[int, tuple[Highlight, ...]] = defaultdict(tuple)
@@ -269,8 +269,8 @@ def _highlight(row: StoredRow[*tuple[Any, ...]]) -> Highlight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fold:
-    """The result of folding the log, or a part of it."""
+class Projections:
+    """Everything that is derived from the log, or from a part of it."""
 
     meetings: Meetings
     # Must include the entries of all versions in the events, and of their predecessors.

@@ -15,8 +15,8 @@ from sqlalchemy.exc import IntegrityError
 
 from arena.db.database import Database, check_integrity
 from arena.db.errors import DatabaseRefused, DatabaseUnavailable, StoreError
-from arena.db.opening import FIRST_REVISION, NEWEST_REVISION, VERSION_TABLE, alembic_config
 from arena.db.schema import Base
+from arena.db.schema_revision import FIRST_REVISION, NEWEST_REVISION, VERSION_TABLE, alembic_config
 from arena.db.store import open_store
 from tests.db.builders import add_bot, add_matches, finished, next_claim, run_sql
 from tests.db.next_version import NEXT_REVISION, become
