@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from arena.home.compare import EVALUATION_INTERVAL
-from arena.home.sprt import Hypotheses, SprtVerdict, judge
+from arena.local.compare import EVALUATION_INTERVAL
+from arena.local.sprt import Hypotheses, SprtVerdict, judge
 
 Distribution = Mapping[float, float]
 

@@ -23,7 +23,7 @@ from arena.ops.export.manifest import exports_folder
 from arena.ops.health import CannotListen, OpsServer, metrics_of
 from arena.platform.logs import configure_logs, log_uncaught
 from arena.platform.settings import Address, LogLevel, Settings, WrongSettings, read_settings
-from arena.platform.speech import log_message
+from arena.platform.text import log_message
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
 from web.app import Components, create_app

@@ -14,7 +14,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from arena.db.activity import RemarkableGame
 from arena.db.bots import KnownBot
 from arena.db.store import Store
-from arena.platform.speech import clean_name
+from arena.platform.text import clean_name
 from arena.protocol.news import News, state_changed, version_joined
 from arena.protocol.states import BotState
 from web.http.caching import tagged

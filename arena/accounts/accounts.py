@@ -27,7 +27,7 @@ from arena.db.quotas import AccountQuota
 from arena.db.store import Store
 from arena.platform.names import FORMER
 from arena.platform.settings import RegistrationMode
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.protocol.states import Role
 
 

@@ -21,7 +21,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.credentials import Credentials, KnownAccount, KnownToken, NewApiToken, NewSession, OpenSession
 from arena.db.errors import CredentialsChanged
 from arena.platform.names import WrongName, check_name
-from arena.platform.speech import plain
+from arena.platform.text import plain
 from arena.protocol.states import Role, Scope
 
 

@@ -25,7 +25,7 @@ from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_bot_image
 from arena.languages.python import PYTHON
 from arena.platform.settings import Address, Settings
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.play.botfiles import bot_names, samples
 from arena.protocol.match import RuntimeName
 from arena.sandbox.builder import ImageBuilder

@@ -19,7 +19,7 @@ from arena.cli.console import (
     track,
 )
 from arena.cli.replays import checked, in_file, path_of
-from arena.platform.speech import counted, whole_percent
+from arena.platform.text import counted, whole_percent
 from arena.play.analysis.analyst import PLAYOUTS, house_bots
 from arena.play.analysis.analyst import analyse as analysis_of
 from arena.play.botfiles import samples

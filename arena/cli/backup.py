@@ -9,7 +9,7 @@ import typer
 
 from arena.cli.console import fail, open_output, say
 from arena.cli.operating import operator_name
-from arena.platform.speech import counted
+from arena.platform.text import counted
 
 if TYPE_CHECKING:
     from arena.ops.backup.archive import BackupManifest

@@ -28,8 +28,8 @@ def check(
 
     Exit codes: 0 the bot qualifies; 1 it does not; 2 incorrect usage, or the check can't run on this machine.
     """
-    from arena.app.at_home import check_bot
     from arena.app.folders import CannotStart
+    from arena.app.local_check import check_bot
     from arena.db.errors import StoreError
     from arena.images.build.context import ImageError
     from arena.platform.logs import configure_logs

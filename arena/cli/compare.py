@@ -13,8 +13,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, Json, echo, fail, print_json, say
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain, player_of
-from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
-from arena.home.compare import (
+from arena.local.bots import LocalBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
+from arena.local.compare import (
     BOTS_COMPARED,
     EVALUATION_INTERVAL,
     Comparison,
@@ -23,11 +23,11 @@ from arena.home.compare import (
     deal_results,
     read_comparison,
 )
-from arena.home.games import HomeResult
-from arena.home.resultsfile import ResultsFile
-from arena.home.sprt import Hypotheses, SprtState, SprtVerdict
-from arena.home.workers import PlayingFailed, WorkerEnded
-from arena.platform.speech import counted
+from arena.local.games import LocalResult
+from arena.local.resultsfile import ResultsFile
+from arena.local.sprt import Hypotheses, SprtState, SprtVerdict
+from arena.local.workers import PlayingFailed, WorkerEnded
+from arena.platform.text import counted
 from arena.play.replay.document import Variant
 from arena.rules import Rules
 
@@ -120,7 +120,7 @@ class _Session:
     """A comparison in progress, and its output."""
 
     def __init__(
-        self, comparison: Comparison, bots: tuple[HomeBot, ...], file: ResultsFile | None, report: Report
+        self, comparison: Comparison, bots: tuple[LocalBot, ...], file: ResultsFile | None, report: Report
     ) -> None:
         self._comparison = comparison
         self._bots = bots
@@ -168,7 +168,7 @@ class _Session:
         except PlayingFailed as trouble:
             explain(trouble, EXIT_USAGE)
 
-    def _report_mistakes(self, played: Iterator[HomeResult]) -> Iterator[HomeResult]:
+    def _report_mistakes(self, played: Iterator[LocalResult]) -> Iterator[LocalResult]:
         for result in played:
             self._report.report_mistakes(result)
             if self._report.too_slow:

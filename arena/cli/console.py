@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.platform.files import sync
-from arena.platform.speech import log_message, visible
+from arena.platform.text import log_message, visible
 
 EXIT_FAILURE: Final = 1
 """Exit code: the check or the action failed."""

@@ -20,7 +20,7 @@ from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy
 from arena.client.games import game_id, games_of, is_lost_by, listed, own_bots, part
 from arena.client.sites import ClientError, SiteError
-from arena.platform.speech import visible
+from arena.platform.text import visible
 from arena.protocol.challenges import ChallengeState, ChallengeSummary, PlayedGame
 from arena.protocol.games import GameLine, GameList, LoggedSeat, Logs, SeatDecision
 from arena.protocol.match import OUT_OF_MEMORY

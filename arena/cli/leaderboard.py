@@ -12,7 +12,7 @@ from rich.text import Text
 from arena.cli.console import Json, fail, print_json
 from arena.cli.login import logged_in_site
 from arena.cli.operating import open_arena_store
-from arena.platform.speech import visible, whole_percent
+from arena.platform.text import visible, whole_percent
 from arena.protocol.leaderboard import Leaderboard, Row
 
 if TYPE_CHECKING:

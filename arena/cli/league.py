@@ -24,18 +24,18 @@ from arena.cli.console import (
 )
 from arena.cli.leaderboard import figures
 from arena.cli.play import MoreCommands, Report, Seed, explain, player_of
-from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
-from arena.home.games import HomeResult
-from arena.home.resultsfile import ResultsFile, WrongResults
-from arena.home.workers import PlayingFailed, WorkerEnded
 from arena.ladder.matchmaking import TooFewBots
-from arena.platform.speech import counted
+from arena.local.bots import LocalBot, UnusableBot, bot_of_command, bots_in, find_bot
+from arena.local.games import LocalResult
+from arena.local.resultsfile import ResultsFile, WrongResults
+from arena.local.workers import PlayingFailed, WorkerEnded
+from arena.platform.text import counted
 from arena.play.replay.document import Variant
 from arena.protocol.leaderboard import Row
 from arena.rules import InvalidRules
 
 if TYPE_CHECKING:
-    from arena.home.league import League, LeagueRules
+    from arena.local.league import League, LeagueRules
 
 
 def league(  # noqa: PLR0913 - one argument per option
@@ -60,7 +60,7 @@ def league(  # noqa: PLR0913 - one argument per option
 
     Example: arena league ./bots --house greedy,expected --games 600
     """
-    from arena.home.league import League, LeagueRules, read_league
+    from arena.local.league import League, LeagueRules, read_league
 
     file = results or folder / "league.jsonl"
     try:
@@ -85,7 +85,7 @@ def league(  # noqa: PLR0913 - one argument per option
 
 def _bots(
     folder: Path, house: str, commands: Sequence[str], tables: Sequence[Variant]
-) -> tuple[HomeBot, ...]:
+) -> tuple[LocalBot, ...]:
     bots = list(bots_in(folder))
     names = {bot.name for bot in bots}
     for word in filter(None, (word.strip() for word in house.split(","))):
@@ -105,7 +105,7 @@ def _bots(
 
 
 def _add(
-    state: "League", rules: "LeagueRules", bots: tuple[HomeBot, ...], games: int, file: ResultsFile
+    state: "League", rules: "LeagueRules", bots: tuple[LocalBot, ...], games: int, file: ResultsFile
 ) -> int:
     """Play games, and return the exit code."""
     report = Report(bots)
@@ -132,7 +132,7 @@ def _add(
     return 0
 
 
-def _report_mistakes(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]:
+def _report_mistakes(played: Iterable[LocalResult], report: Report) -> Iterator[LocalResult]:
     for result in played:
         report.report_mistakes(result)
         yield result
@@ -140,7 +140,7 @@ def _report_mistakes(played: Iterable[HomeResult], report: Report) -> Iterator[H
             raise typer.Exit(EXIT_FAILURE)
 
 
-def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: bool) -> None:
+def _print(state: "League", bots: Sequence[LocalBot], file: Path, *, as_json: bool) -> None:
     board = state.board()
     names = [row.bot for row in board.rows]
     if as_json:

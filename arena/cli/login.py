@@ -23,7 +23,7 @@ from arena.client.sites import (
     users_sites,
 )
 from arena.platform.environment import OTHER_VARIABLES, SITE_VARIABLE, TOKEN_VARIABLE
-from arena.platform.speech import visible
+from arena.platform.text import visible
 from arena.protocol.accounts import Account
 
 if TYPE_CHECKING:

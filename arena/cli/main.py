@@ -67,16 +67,16 @@ def _first_sentence(text: str) -> str:
 
 class _Arena(LazyGroup):
     parts: ClassVar = {
-        "init": "arena.cli.programs:init",
+        "init": "arena.cli.authoring:init",
         "play": "arena.cli.play:play",
         "analyse": "arena.cli.analyse:analyse",
         "compare": "arena.cli.compare:compare",
         "league": "arena.cli.league:league",
         "puzzle": "arena.cli.play:puzzle",
         "rerun": "arena.cli.rerun:rerun",
-        "referee": "arena.cli.programs:referee",
-        "conformance": "arena.cli.programs:conformance",
-        "bridge": "arena.cli.programs:bridge",
+        "referee": "arena.cli.authoring:referee",
+        "conformance": "arena.cli.authoring:conformance",
+        "bridge": "arena.cli.authoring:bridge",
         "simulate": "arena.cli.replays:simulate",
         "demo": "arena.cli.up:demo",
         "up": "arena.cli.up:up",

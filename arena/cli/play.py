@@ -28,13 +28,13 @@ from arena.cli.console import (
     show,
     track,
 )
-from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, with_distinct_names
-from arena.home.games import HomeResult, Mistake
-from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
-from arena.home.solving import Solution, answers
-from arena.home.tally import BotTally, schedule, tallies
-from arena.home.workers import BotUnloadable, GamePlayer, PlayingFailed, PythonPlayer, WorkerEnded, cores
-from arena.platform.speech import counted, visible
+from arena.local.bots import LocalBot, UnusableBot, bot_of_command, find_bot, with_distinct_names
+from arena.local.games import LocalResult, Mistake
+from arena.local.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
+from arena.local.solving import Solution, answers
+from arena.local.tally import BotTally, schedule, tallies
+from arena.local.workers import BotUnloadable, GamePlayer, PlayingFailed, PythonPlayer, WorkerEnded, cores
+from arena.platform.text import counted, visible
 from arena.protocol.faults import Fault
 from arena.rules import InvalidRules, Rules
 
@@ -127,7 +127,7 @@ def play(  # noqa: PLR0913 - one argument per option
 
 
 def player_of(
-    bots: tuple[HomeBot, ...], games: int, *, with_replays: bool = False, processes: bool = False
+    bots: tuple[LocalBot, ...], games: int, *, with_replays: bool = False, processes: bool = False
 ) -> GamePlayer:
     """Return a player for games between these bots.
 
@@ -138,7 +138,7 @@ def player_of(
     if not processes and all(bot.in_process for bot in bots):
         return PythonPlayer(bots=bots, with_replays=with_replays, processes=at_once)
     # Slow to import, and needed only for programs.
-    from arena.home.processes import ProgramPlayer
+    from arena.local.processes import ProgramPlayer
     from arena.platform.logs import configure_logs
     from arena.platform.settings import LogFormat, LogLevel
 
@@ -153,7 +153,7 @@ def explain(error: PlayingFailed, code: int = EXIT_FAILURE) -> NoReturn:
     fail(str(error), code)
 
 
-def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
+def _rules(bots: Sequence[LocalBot], **variants: bool) -> Rules:
     min_bots, max_bots = _BOTS_PER_GAME
     if not min_bots <= len(bots) <= max_bots:
         given = ", ".join(bot.name for bot in bots) or "none"
@@ -166,21 +166,21 @@ def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
 class Report:
     """Collects results, and reports each kind of mistake when it first happens."""
 
-    def __init__(self, bots: Sequence[HomeBot]) -> None:
+    def __init__(self, bots: Sequence[LocalBot]) -> None:
         self._bots = bots
         self._names = [bot.name for bot in bots]
         self._kinds: dict[tuple[int, Fault, str], int] = {}
-        self.results: list[HomeResult] = []  # in order
+        self.results: list[LocalResult] = []  # in order
         self.mistakes: list[dict[str, object]] = []
         self.faults = 0  # number of mistakes
         self.too_slow = False  # whether to stop because a bot was taken over after a timeout
 
-    def add(self, result: HomeResult) -> None:
+    def add(self, result: LocalResult) -> None:
         """Add a game to the table, and report its mistakes."""
         self.results.append(result)
         self.report_mistakes(result)
 
-    def report_mistakes(self, result: HomeResult) -> None:
+    def report_mistakes(self, result: LocalResult) -> None:
         """Report a game's mistakes."""
         late = set()
         for mistake in result.mistakes:
@@ -276,7 +276,7 @@ def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path |
     return file
 
 
-def puzzle_command(file: Path, bot: HomeBot) -> str:
+def puzzle_command(file: Path, bot: LocalBot) -> str:
     """Return the command that asks a bot for its move in a saved position."""
     return f"arena puzzle {quote(str(file))} {bot.word}"
 
@@ -327,7 +327,7 @@ def _position(file: str) -> Puzzle:
     return position
 
 
-def solver(word: str | None, command: str | None) -> HomeBot:
+def solver(word: str | None, command: str | None) -> LocalBot:
     """Return the bot given on a command line; on an error, print it and exit."""
     if (word is None) == (command is None):
         fail("give one bot: a file, a folder, a house bot, or --bot with a command")
@@ -337,12 +337,12 @@ def solver(word: str | None, command: str | None) -> HomeBot:
         fail(str(error))
 
 
-def _solution(bot: HomeBot, position: Puzzle) -> Solution:
+def _solution(bot: LocalBot, position: Puzzle) -> Solution:
     if bot.in_process:
         with redirect_stdout(sys.stderr):
             *_, last = answers(bot, (position.views(),))  # the last answer, or a failure before it
         return last
-    from arena.home.ask_program import GameToAsk, solve_as_program
+    from arena.local.ask_program import GameToAsk, solve_as_program
 
     game = GameToAsk(position.rules.as_rules, position.seed, position.seat, position.joint_moves())
     return solve_as_program(bot, game)

@@ -24,11 +24,11 @@ from arena.cli.console import (
 )
 from arena.cli.help import PlainCommand
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
-from arena.home.bots import HomeBot, UnusableBot, find_bot
-from arena.home.solving import simulated_mistake, simulated_player
-from arena.home.timing import DecisionTimer
-from arena.home.workers import PlayingFailed
-from arena.platform.speech import counted
+from arena.local.bots import LocalBot, UnusableBot, find_bot
+from arena.local.solving import simulated_mistake, simulated_player
+from arena.local.timing import DecisionTimer
+from arena.local.workers import PlayingFailed
+from arena.platform.text import counted
 from arena.play.replay.document import InvalidReplay, PublicReplay, encode, is_json, parse
 from arena.play.replay.verify import log_of
 from arena.play.replay.verify import verify as difference_of
@@ -119,7 +119,7 @@ class _Summary:
             yield {"seat": seat, "bot": bot, "wins": self._wins[seat], "mean_place": place, "points": points}
 
 
-def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, list[HomeBot]]:
+def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, list[LocalBot]]:
     """Return the rules and one bot per seat; on an error, print it and exit."""
     names = [name.strip() for name in bots.split(",")]
     try:

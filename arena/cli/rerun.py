@@ -12,12 +12,12 @@ import typer
 from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, fail, print_json, print_table, say, show
 from arena.cli.play import OneCommand, explain, puzzle_command, save_puzzle, solver
 from arena.cli.replays import checked, in_file, path_of
-from arena.home.bots import HomeBot
-from arena.home.puzzle import move_text, position_lines
-from arena.home.solving import Answered, RecordedSeat
-from arena.home.solving import rerun as put_to
-from arena.home.workers import PlayingFailed
-from arena.platform.speech import counted
+from arena.local.bots import LocalBot
+from arena.local.puzzle import move_text, position_lines
+from arena.local.solving import Answered, RecordedSeat
+from arena.local.solving import rerun as put_to
+from arena.local.workers import PlayingFailed
+from arena.platform.text import counted
 from arena.play.replay.document import PublicReplay, Seat
 from arena.protocol.games import SeatResult
 
@@ -88,7 +88,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
         raise typer.Exit(code or EXIT_FAILURE)
 
 
-def _specified_seats(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[RecordedSeat]:
+def _specified_seats(words: Sequence[str], bot: LocalBot, of: str | None) -> Iterator[RecordedSeat]:
     online = []
     for word in words:
         if path := path_of(word):
@@ -147,7 +147,7 @@ _COLUMNS: Final = ("game", "seat", "round", "turn", "hand", "played", "now")
 
 
 def _print(
-    different: Sequence[Answered], count: int, bot: HomeBot, folder: Path | None, *, as_json: bool
+    different: Sequence[Answered], count: int, bot: LocalBot, folder: Path | None, *, as_json: bool
 ) -> None:
     """Print the decisions that differ, out of ``count``."""
     files = [None if folder is None else save_puzzle(bot.name, each.puzzle(), folder) for each in different]
@@ -193,7 +193,7 @@ def _data(each: Answered) -> dict[str, object]:
     }
 
 
-def _report_failure(each: Answered, bot: HomeBot, stderr: str) -> None:
+def _report_failure(each: Answered, bot: LocalBot, stderr: str) -> None:
     """Report the bot's failure, the position, and the command to reproduce it."""
     answer, seen = each.answer, each.decision.view
     where = f" ({answer.where})" if answer.where else ""

@@ -11,7 +11,7 @@ from arena.cli.leaderboard import percent
 from arena.cli.login import logged_in_site
 from arena.client.games import part
 from arena.client.sites import SiteProblem
-from arena.platform.speech import visible
+from arena.platform.text import visible
 from arena.protocol.bots import Bot, RatedResult, Version
 from arena.protocol.submissions import Submission
 

@@ -29,7 +29,7 @@ from arena.client.games import part
 from arena.client.sending import Body, Payload, Report, body_of, payload_of, target_of
 from arena.client.sites import ClientError, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
-from arena.platform.speech import counted, visible
+from arena.platform.text import counted, visible
 from arena.protocol.bots import Bot
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.submissions import Stage, Submission

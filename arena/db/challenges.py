@@ -18,7 +18,7 @@ from arena.db.database import Repository, from_row
 from arena.db.errors import QuotaReached
 from arena.db.matches import NewMatch
 from arena.db.schema import OPEN_MATCH, BotRow, BotVersionRow, ChallengeRow, MatchRow, UnratedGameRow
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.protocol.states import MatchState
 
 MAX_OPEN: Final = 3

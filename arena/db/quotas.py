@@ -13,7 +13,7 @@ from arena.db.database import count, from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
 from arena.db.schema import OPEN_SUBMISSION, AccountRow, BotRow, BotVersionRow, SubmissionRow, UploadRow
 from arena.languages.registry import UploadKind
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.protocol.states import BotState
 
 

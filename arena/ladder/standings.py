@@ -14,7 +14,7 @@ from arena.ladder.posterior import with_model_error
 from arena.ladder.ranks import SHARE, Field, between
 from arena.ladder.rating import DAYS, conservative, initial, median, rating_on
 from arena.ladder.rating_events import Entry
-from arena.platform.speech import clean_name
+from arena.platform.text import clean_name
 from arena.protocol.leaderboard import Row
 
 PROVISIONAL_DEVIATION: Final = initial().deviation / 3

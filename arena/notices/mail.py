@@ -13,7 +13,7 @@ from typing import Final
 from arena.db.subscriptions import DueNotice
 from arena.notices.webhooks import NotDelivered, id_of
 from arena.platform.settings import Address, Settings, SmtpSecurity
-from arena.platform.speech import visible
+from arena.platform.text import visible
 from arena.protocol.news import CONFIRM
 
 _TIMEOUT_SECONDS: Final = 5.0

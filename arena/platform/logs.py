@@ -16,7 +16,7 @@ import structlog
 from structlog.types import EventDict, ExcInfo, Processor, WrappedLogger
 
 from arena.platform.settings import LogFormat, LogLevel
-from arena.platform.speech import JSON_HANDLER, MESSAGE_LOGGER, visible
+from arena.platform.text import JSON_HANDLER, MESSAGE_LOGGER, visible
 
 _CONSOLE_HANDLER: Final = "kaiten-console"
 _LEADING_FIELDS: Final = ("timestamp", "level", "event")

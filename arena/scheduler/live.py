@@ -13,7 +13,7 @@ import structlog
 from arena.db.errors import DatabaseUnavailable
 from arena.db.live_games import LiveGames, WatchedGame
 from arena.db.matches import Claim
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed, parse_disclosed
 from arena.protocol.faults import places_with_faults
 from arena.protocol.match import MAX_PROGRESS_BYTES, GameRecord, Progress, decode

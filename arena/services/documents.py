@@ -10,7 +10,7 @@ from arena.db.bots import KnownBot
 from arena.db.leases import KnownWorker
 from arena.db.queue import OpenMatch, QuarantinedMatch
 from arena.db.store import Store
-from arena.platform.speech import clean_name
+from arena.platform.text import clean_name
 from arena.protocol.bots import Bot
 from arena.protocol.controls import CONTROLS, missing
 from arena.protocol.states import MatchKind

@@ -70,4 +70,4 @@ def choose(view):
     while True:
         time.sleep(1)
 """
-"""A bot that never answers. It uses no processor time; tests/home has bots that do."""
+"""A bot that never answers. It uses no processor time; tests/local has bots that do."""

@@ -9,7 +9,7 @@ import typer
 
 from arena.cli.console import echo, fail, millis, say
 from arena.cli.leaderboard import print_board
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.protocol.leaderboard import Row
 
 from .command import COMMAND, environment

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from google.protobuf.json_format import MessageToDict
 
-from arena.home.ask_program import GameToAsk, conversation
-from arena.home.conformance import conformance_games
+from arena.local.ask_program import GameToAsk, conversation
+from arena.local.conformance import conformance_games
 from arena.play.botfiles import load
 from arena.play.referee.grpc_player import PROTOCOL, Encoder
 from arena.play.replay.document import Seat, encode

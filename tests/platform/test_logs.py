@@ -117,7 +117,7 @@ fail()
 def test_messages_below_the_level_are_left_out() -> None:
     """The setting is the lowest level that is logged. A command's messages are always logged."""
     program = """
-from arena.platform.speech import log_message
+from arena.platform.text import log_message
 for level in ("debug", "info", "warning", "error"):
     getattr(log, level)(level)
 assert log_message("hello %s")
@@ -133,7 +133,7 @@ def test_for_people_nothing_moves_the_cursor() -> None:
     """
     text = logged(
         r"""
-from arena.platform.speech import log_message
+from arena.platform.text import log_message
 log.info("odd\x1b[2J\nevent", field="\x1b[1A")
 logging.getLogger("theirs").warning("\x1b[3J")
 try:

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from arena.db.store import Store
 from arena.ladder.rating import BETAS, conservative
 from arena.ladder.standings import PROVISIONAL_DEVIATION
-from arena.platform.speech import clean_name
+from arena.platform.text import clean_name
 from arena.protocol.leaderboard import Row
 from arena.rules import Rules
 from tests.accounts.world import START, World

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from arena.db.store import Store, open_store
 from arena.ladder.qualification import BENCHING_FAILURES
-from arena.platform.speech import clean_name
+from arena.platform.text import clean_name
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.rules import Rules

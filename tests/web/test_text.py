@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from arena.platform.speech import NAME_LENGTH, clean_name
+from arena.platform.text import NAME_LENGTH, clean_name
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches

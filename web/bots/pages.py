@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardQuery
-from arena.platform.speech import NAME_LENGTH, plain
+from arena.platform.text import NAME_LENGTH, plain
 from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, RequestedChallenge
 from web.bots.model import CURVE_VERSIONS, BotPageQuery, read_bot_page
 from web.http.api import REFUSED, refusal

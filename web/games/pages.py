@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from arena.db.game_logs import GameLogs
 from arena.db.games import GamePage
 from arena.db.store import Store
-from arena.platform.speech import clean_name
+from arena.platform.text import clean_name
 from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.states import BotState
 from arena.rules import RoundScore

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator
 from arena.db.bots import Bots, KnownBot
 from arena.db.game_search import GameOrder
 from arena.db.games import GamePage, GameRepository
-from arena.platform.speech import NAME_LENGTH, plain
+from arena.platform.text import NAME_LENGTH, plain
 from web.http.errors import Problem
 
 MAX_INTEGER: Final = 2**63 - 1

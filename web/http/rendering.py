@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arena.platform.names import WrongName, check_name
-from arena.platform.speech import clean_name, whole_percent
+from arena.platform.text import clean_name, whole_percent
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
 from arena.rules import Card

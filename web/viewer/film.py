@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple, Self
 from urllib.parse import urlencode
 
-from arena.platform.speech import clean_name
+from arena.platform.text import clean_name
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
 from arena.play.replay.document import PublicReplay, parse
 from arena.play.replay.verify import Step, course, course_so_far

@@ -13,7 +13,7 @@ from arena.cli.operating import exit_on_arena_error, open_arena_store, operator_
 from arena.images.image import IntakeError, Rejected
 from arena.languages.registry import SOURCE_SUFFIXES
 from arena.platform.names import WrongName
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.protocol.bots import Bot, BotList
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.states import BotState

@@ -7,7 +7,7 @@ import typer
 
 from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table
 from arena.cli.operating import open_arena_store, operator_name, record_action
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.protocol.submissions import SubmissionList
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import typer
 from arena.cli.admin.bots import print_bots
 from arena.cli.console import Json, fail, print_json, print_table, read_secret, say
 from arena.cli.operating import open_arena_store, operating, operator_name
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.protocol.states import Role
 
 _MAX_QUOTA = 1_000_000

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, Self
 import msgspec
 
 from arena.db.schema_revision import FIRST_REVISION, NO_UPGRADE, is_known
-from arena.platform.speech import visible
+from arena.platform.text import visible
 from arena.protocol.decoding import prepared
 
 MANIFEST: Final = "manifest.json"

@@ -23,13 +23,13 @@ from arena.cli.console import (
     show,
 )
 from arena.cli.play import Dummy, PassBothWays, SoySauce, explain
-from arena.home.bots import UnusableBot, bot_of_command, find_bot
-from arena.home.puzzle import move_text, position_lines
-from arena.home.starter import FolderTaken, write_starter
-from arena.home.workers import PlayingFailed
 from arena.languages.registry import StarterLanguage
+from arena.local.bots import UnusableBot, bot_of_command, find_bot
+from arena.local.puzzle import move_text, position_lines
+from arena.local.starter import FolderTaken, write_starter
+from arena.local.workers import PlayingFailed
 from arena.platform.names import WrongName
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.play.botfiles import BotBroken, load_bot
 from arena.play.referee.player import (
     DecisionRequested,
@@ -46,7 +46,7 @@ from arena.play.referee.player import (
 from arena.rules import InvalidRules, Rules, simulation_seed
 
 if TYPE_CHECKING:  # gRPC is slow to import
-    from arena.home.referee import LocalTable
+    from arena.local.referee import LocalTable
 
 
 def init(
@@ -104,8 +104,8 @@ def conformance(
 
     Example: arena conformance "java -jar mybot.jar"
     """
-    from arena.home.ask_program import Reply, ask_program
-    from arena.home.conformance import conformance_games, findings
+    from arena.local.ask_program import Reply, ask_program
+    from arena.local.conformance import conformance_games, findings
 
     replies: list[Reply] = []
     games = conformance_games()
@@ -180,8 +180,8 @@ def referee(  # noqa: PLR0913 - one argument per option
     )
     import asyncio
 
-    from arena.home.referee import LocalAddress, WrongAddress
-    from arena.home.referee import referee as play
+    from arena.local.referee import LocalAddress, WrongAddress
+    from arena.local.referee import referee as play
 
     transcript = _JsonTranscript() if as_json else _Transcript(names)
     try:
@@ -202,7 +202,7 @@ def _table(
     words: Sequence[str], seat: int, seeds: Sequence[str], **variants: bool
 ) -> tuple["LocalTable", tuple[str, ...]]:
     """Return the table and its bots' names; on an error, print it and exit."""
-    from arena.home.referee import LocalTable
+    from arena.local.referee import LocalTable
 
     try:
         bots = [find_bot(word) for word in words]

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from arena.platform.speech import counted
+from arena.platform.text import counted
 from arena.play.replay.document import Cards, HexSeed, Variant
 from arena.protocol.decoding import prepared
 from arena.protocol.match import Decision, move_of

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from arena.home.bots import HOUSE, HomeBot, digest_of
-from arena.home.games import HomeGame, HomeResult
-from arena.home.resultsfile import WrongResults, read_results
-from arena.home.tally import home_game
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table, next_players
 from arena.ladder.rating_events import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
+from arena.local.bots import HOUSE, LocalBot, digest_of
+from arena.local.games import LocalGame, LocalResult
+from arena.local.resultsfile import WrongResults, read_results
+from arena.local.tally import local_game
 from arena.play.replay.document import Variant
 from arena.protocol.leaderboard import Leaderboard
 
@@ -71,7 +71,7 @@ class HeadToHead(NamedTuple):
 class League:
     """The state of a league. Games refer to bots by their index in ``bots``."""
 
-    def __init__(self, rules: LeagueRules, bots: Sequence[HomeBot]) -> None:
+    def __init__(self, rules: LeagueRules, bots: Sequence[LocalBot]) -> None:
         self._rules = rules
         self._bots = bots
         self._entries: dict[Key, Entry] = {}
@@ -97,7 +97,7 @@ class League:
             self._add(entrant)
         return new
 
-    def plan(self, count: int, dice: random.Random) -> Iterator[HomeGame]:
+    def plan(self, count: int, dice: random.Random) -> Iterator[LocalGame]:
         """Yield games as the ladder would draw them, using the results known when each match is drawn."""
         number, base = 0, self.games
         current = self._current()
@@ -114,10 +114,10 @@ class League:
                 bots = tuple(current.index(table[place]) for place in seating)
                 deal = base + number
                 name = f"league-{self._rules.seed}-{deal}"
-                yield home_game(rules, self._rules.seed, deal, bots, number, name)
+                yield local_game(rules, self._rules.seed, deal, bots, number, name)
                 number += 1
 
-    def played(self, result: HomeResult) -> LeagueGame:
+    def played(self, result: LocalResult) -> LeagueGame:
         """Add the result of a game from :meth:`plan`, and return its line for the log."""
         current = self._current()
         versions = tuple(current[bot] for bot in result.game.bots)
@@ -183,7 +183,7 @@ class League:
         """Return the numbers of the current versions, in the order of the bots."""
         return [version for version, _ in self._current_bots()]
 
-    def _current_bots(self) -> list[tuple[int, HomeBot]]:
+    def _current_bots(self) -> list[tuple[int, LocalBot]]:
         numbers = [(self._latest_number(bot.name), bot) for bot in self._bots]
         return [(number, bot) for number, bot in numbers if number is not None]
 
@@ -201,7 +201,7 @@ class League:
             queued={players: self._queued[version, players] for players in PLAYER_COUNTS},
         )
 
-    def _line(self, version: int, bot: HomeBot) -> BoardLine:
+    def _line(self, version: int, bot: LocalBot) -> BoardLine:
         return BoardLine(
             bot=bot.name,
             version=sum(each.name == bot.name for each in self._versions),

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.home.ask_program import GameToAsk, ProgramRun, Reply, ask_program
-from arena.home.bots import HomeBot, bot_of_command
-from arena.home.workers import BotUnloadable
+from arena.local.ask_program import GameToAsk, ProgramRun, Reply, ask_program
+from arena.local.bots import LocalBot, bot_of_command
+from arena.local.workers import BotUnloadable
 from arena.protocol.match import Clock
 from arena.rules import Rules, State, View, apply, new_game, seats_to_move, shuffled_deck, view
 from arena.sdk import Move
-from tests.home.test_processes import command
+from tests.local.test_processes import command
 from tests.patience import PATIENT_CLOCK, WAIT_SECONDS
 
 RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
@@ -35,7 +35,7 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
     return GameToAsk(rules, SEED, seat, tuple(steps)), seen
 
 
-def ask(bot: HomeBot, *games: GameToAsk, clock: Clock = PATIENT_CLOCK) -> tuple[list[Reply], ProgramRun]:
+def ask(bot: LocalBot, *games: GameToAsk, clock: Clock = PATIENT_CLOCK) -> tuple[list[Reply], ProgramRun]:
     """Put the decisions of these games to a bot, and return its replies."""
     replies: list[Reply] = []
     return replies, ask_program(bot, games, replies.append, clock)
@@ -78,10 +78,10 @@ def test_a_lost_bot_ends_the_interview(
     game, _ = recorded(Rules(players=2), 0)
     if asked == 3:
         clock = PATIENT_CLOCK
-        monkeypatch.setattr("arena.home.ask_program._LEAVE_SECONDS", WAIT_SECONDS)
+        monkeypatch.setattr("arena.local.ask_program._LEAVE_SECONDS", WAIT_SECONDS)
     else:
         clock = replace(PATIENT_CLOCK, move_millis=200, bank_millis=100)
-        monkeypatch.setattr("arena.home.ask_program._LEAVE_SECONDS", 0.1)
+        monkeypatch.setattr("arena.local.ask_program._LEAVE_SECONDS", 0.1)
     replies, done = ask(command(tmp_path, text + RUN), game, clock=clock)
     assert len(replies) == asked
     assert done.lost is not None

@@ -44,7 +44,7 @@ Say = Callable[[str], None]
 
 
 @contextmanager
-def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Settings]]:
+def _open_temporary_arena(settings: Settings, say: Say) -> Iterator[tuple[Arena, Settings]]:
     """Yield a temporary arena and its settings, after removing the remains of killed checks.
 
     The arena shares nothing with other arenas on this machine. ``say`` receives messages about removals and
@@ -130,7 +130,7 @@ class QualifyingPlayer(Protocol):
         """Abandon running matches and stop soon."""
 
 
-class LocalFollowing:
+class CheckProgress:
     """Controls when the coordinator plays a submission's games, and reports the submission's progress."""
 
     def __init__(
@@ -206,16 +206,16 @@ def check_bot(
     check. Raises CannotSend, NoRoom or UploadRefused if the bot can't be submitted. Raises ArenaError,
     CannotStart, ImageError, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
     """
-    with _open_at_home(settings, say) as (arena, own):
+    with _open_temporary_arena(settings, say) as (arena, own):
         receiver = open_receiver(own, arena.store, own=True)
         _prepare(arena, target, say)
-        following = LocalFollowing(arena.store.submissions, _submit(receiver, target), on_change)
+        progress = CheckProgress(arena.store.submissions, _submit(receiver, target), on_change)
         with playing(arena) as coordinator:
-            coordinator.run(lambda: following.await_game(coordinator))
-        if not following.over:
+            coordinator.run(lambda: progress.await_game(coordinator))
+        if not progress.over:
             raise KeyboardInterrupt
-        image = images_of(own).records.image(following.source) if following.source else None
-        return following.document, 0 if image is None else sum(layer.size for layer in image.layers)
+        image = images_of(own).records.image(progress.source) if progress.source else None
+        return progress.document, 0 if image is None else sum(layer.size for layer in image.layers)
 
 
 def _prepare(arena: Arena, target: Target, say: Say) -> None:

@@ -15,10 +15,10 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Final
 
-from arena.home.bots import HomeBot
-from arena.home.games import HomeGame, HomeResult, Mistake, home_result, with_its_replay
-from arena.home.puzzle import puzzle_of
-from arena.home.workers import BotUnloadable, PlayingFailed, end_of
+from arena.local.bots import LocalBot
+from arena.local.games import LocalGame, LocalResult, Mistake, local_result, with_its_replay
+from arena.local.puzzle import puzzle_of
+from arena.local.workers import BotUnloadable, PlayingFailed, end_of
 from arena.play.launcher import LauncherError
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import FULL_TABLE
@@ -46,13 +46,13 @@ _GAMES_PER_MATCH: Final = 24
 class ProgramPlayer:
     """Plays games between bots that run as separate programs."""
 
-    bots: tuple[HomeBot, ...]  # games refer to them by index
+    bots: tuple[LocalBot, ...]  # games refer to them by index
     with_replays: bool = False  # whether results have replays
     processes: int = 1  # number of matches to play in parallel
 
     @contextmanager
-    def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
-        """See :class:`arena.home.workers.GamePlayer`."""
+    def playing(self, games: Iterable[LocalGame]) -> Iterator[Iterator[LocalResult]]:
+        """See :class:`arena.local.workers.GamePlayer`."""
         folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket's path is limited to 107 bytes
         folder.chmod(0o711)
         install = f"home-{secrets.token_hex(4)}"
@@ -68,11 +68,11 @@ class ProgramPlayer:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _in_order(
-        self, launcher: Launcher, pool: ThreadPoolExecutor, matches: Iterator[tuple[HomeGame, ...]]
-    ) -> Iterator[HomeResult]:
+        self, launcher: Launcher, pool: ThreadPoolExecutor, matches: Iterator[tuple[LocalGame, ...]]
+    ) -> Iterator[LocalResult]:
         free = list(range(self.processes))
-        running: dict[Future[list[HomeResult]], int] = {}
-        done: dict[int, HomeResult] = {}
+        running: dict[Future[list[LocalResult]], int] = {}
+        done: dict[int, LocalResult] = {}
         turn = 0
         while True:
             for match in islice(matches, len(free)):
@@ -87,9 +87,9 @@ class ProgramPlayer:
                 yield done.pop(turn)
                 turn += 1
 
-    def _play(self, launcher: Launcher, games: Sequence[HomeGame], place: int) -> list[HomeResult]:
+    def _play(self, launcher: Launcher, games: Sequence[LocalGame], place: int) -> list[LocalResult]:
         """Play games between the same bots. If a bot is lost, continue with new processes."""
-        results: list[HomeResult] = []
+        results: list[LocalResult] = []
         bots = sorted(games[0].bots)
         slots = tuple(range(place * FULL_TABLE, place * FULL_TABLE + len(bots)))
         while left := games[len(results) :]:
@@ -117,7 +117,7 @@ class ProgramPlayer:
                 results.append(self._result(game, played, [stderrs[bot] for bot in seating]))
         return results
 
-    def _result(self, game: HomeGame, record: GameRecord, stderrs: Sequence[str]) -> HomeResult:
+    def _result(self, game: LocalGame, record: GameRecord, stderrs: Sequence[str]) -> LocalResult:
         states = played_again(game.rules, record).states
         end = states[-1]
         if end.result is None:
@@ -137,7 +137,7 @@ class ProgramPlayer:
             for seat, decision in enumerate(step)
             if decision is not None and decision.fault is not None
         ]
-        result = home_result(game, end.result, record.steps, mistakes)
+        result = local_result(game, end.result, record.steps, mistakes)
         if not self.with_replays:
             return result
         bots = [self.bots[bot] for bot in game.bots]
@@ -145,7 +145,7 @@ class ProgramPlayer:
         return with_its_replay(result, end, record.steps, seats)
 
 
-def _matches(games: Iterable[HomeGame]) -> Iterator[tuple[HomeGame, ...]]:
+def _matches(games: Iterable[LocalGame]) -> Iterator[tuple[LocalGame, ...]]:
     """Split games, in order, into matches with the same bots and rules."""
     for _, group in groupby(games, lambda game: (game.rules, sorted(game.bots))):
         while match := tuple(islice(group, _GAMES_PER_MATCH)):

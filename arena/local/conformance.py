@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from arena.home.ask_program import GameToAsk, ProgramRun, Reply
-from arena.home.puzzle import rules_text
+from arena.local.ask_program import GameToAsk, ProgramRun, Reply
+from arena.local.puzzle import rules_text
 from arena.protocol.faults import Fault
 from arena.rules import Move, Rules, apply, new_game, seats_to_move, shuffled_deck, simulation_seed, view
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from statistics import fmean, median_low, stdev
 
-from arena.home.games import HomeGame, HomeResult
-from arena.home.sprt import CONFIDENCE
 from arena.ladder.matchmaking import rotations
+from arena.local.games import LocalGame, LocalResult
+from arena.local.sprt import CONFIDENCE
 from arena.rules import Rules, simulation_seed
 
 
@@ -30,21 +30,21 @@ class BotTally:
     slowest_millis: float | None
 
 
-def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGame]:
+def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[LocalGame]:
     """Yield games with one bot per seat. Each deal is played in every rotation before the next begins."""
     turns = rotations(range(rules.players))
     for number in range(games):
         deal, rotation = divmod(number, rules.players)
-        yield home_game(rules, seed, deal, turns[rotation], number, f"{name}-{seed}-{number}")
+        yield local_game(rules, seed, deal, turns[rotation], number, f"{name}-{seed}-{number}")
 
 
-def home_game(  # noqa: PLR0913, PLR0917 - everything that a game needs
+def local_game(  # noqa: PLR0913, PLR0917 - everything that a game needs
     rules: Rules, seed: int, deal: int, bots: tuple[int, ...], number: int, name: str
-) -> HomeGame:
+) -> LocalGame:
     """Return a game. Its deck depends on ``seed`` and ``deal``; its dice also depend on ``bots``."""
     deck = simulation_seed(seed, deal)
     dice = int.from_bytes(sha256(deck + bytes(bots)).digest()[:8], "big")
-    return HomeGame(number, name, rules, deck.hex(), dice, bots)
+    return LocalGame(number, name, rules, deck.hex(), dice, bots)
 
 
 def beaten_share(places: Sequence[int], seat: int) -> float:
@@ -54,9 +54,9 @@ def beaten_share(places: Sequence[int], seat: int) -> float:
     return behind / (len(places) - 1)
 
 
-def tallies(names: Sequence[str], results: Iterable[HomeResult]) -> tuple[BotTally, ...]:
+def tallies(names: Sequence[str], results: Iterable[LocalResult]) -> tuple[BotTally, ...]:
     """Return each bot's totals, best first; bots without games are left out."""
-    by_bot: list[list[tuple[HomeResult, int]]] = [[] for _ in names]
+    by_bot: list[list[tuple[LocalResult, int]]] = [[] for _ in names]
     for result in results:
         for seat, bot in enumerate(result.game.bots):
             by_bot[bot].append((result, seat))
@@ -64,7 +64,7 @@ def tallies(names: Sequence[str], results: Iterable[HomeResult]) -> tuple[BotTal
     return tuple(sorted(found, key=lambda each: -each.beaten))
 
 
-def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
+def _tally(name: str, played: Sequence[tuple[LocalResult, int]]) -> BotTally:
     seats = [result.seats[seat] for result, seat in played]
     deals: dict[str, list[float]] = {}
     for result, seat in played:

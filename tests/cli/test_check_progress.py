@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.app.at_home import STALL_TIMEOUT_SECONDS, LocalFollowing
+from arena.app.local_check import STALL_TIMEOUT_SECONDS, CheckProgress
 from arena.cli.submit import ProgressReporter
 from arena.db.store import Store
 from arena.protocol.submissions import Stage
@@ -39,7 +39,7 @@ class Scene:
     def __post_init__(self) -> None:
         self.store.submissions.add(new(), PLENTY)
         telling = ProgressReporter(lambda: self.seconds)
-        self.following = LocalFollowing(self.store.submissions, "u1", telling.update, clock=self.clock)
+        self.progress = CheckProgress(self.store.submissions, "u1", telling.update, clock=self.clock)
 
     def clock(self) -> float:
         """Return a time that is one second later on every call."""
@@ -48,7 +48,7 @@ class Scene:
 
     def await_game(self) -> bool:
         """Return whether the check should keep waiting."""
-        return self.following.await_game(self.player)
+        return self.progress.await_game(self.player)
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ def test_the_end_stops_what_plays(scene: Scene) -> None:
     scene.store.submissions.reject("u1", CAUSE, START)
     assert not scene.await_game()
     assert scene.player.stopped
-    assert scene.following.over
-    assert scene.following.source == "sha256:new"
-    told = scene.following.document
+    assert scene.progress.over
+    assert scene.progress.source == "sha256:new"
+    told = scene.progress.document
     assert (told["stage"], told["cause"]["exit_code"], list(told["games"])) == (Stage.REJECTED, 3, [])
     assert told["received"] == "2026-03-01T09:30:00Z"
 
@@ -94,7 +94,7 @@ def test_it_ends_if_it_is_stopped(scene: Scene) -> None:
     """For example, Ctrl-C ends it while the file is being inspected."""
     scene.player.stop()
     assert not scene.await_game()
-    assert not scene.following.over
+    assert not scene.progress.over
 
 
 def test_it_does_not_wait_forever_for_the_arena(scene: Scene) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
-from arena.home.games import HomeGame, HomeResult
-from arena.home.processes import ProgramPlayer
-from arena.home.tally import schedule
-from arena.home.workers import BotUnloadable, PythonPlayer
+from arena.local.bots import LocalBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
+from arena.local.games import LocalGame, LocalResult
+from arena.local.processes import ProgramPlayer
+from arena.local.tally import schedule
+from arena.local.workers import BotUnloadable, PythonPlayer
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import Fault
@@ -22,26 +22,26 @@ RUN = "from arena.sdk import run\nrun(choose)\n"
 
 
 @pytest.fixture
-def first(tmp_path: Path) -> HomeBot:
+def first(tmp_path: Path) -> LocalBot:
     """Return a Python bot whose file doesn't call `run`."""
     (tmp_path / "first.py").write_text(FIRST)
     return find_bot(str(tmp_path / "first.py"))
 
 
-def command(folder: Path, text: str) -> HomeBot:
+def command(folder: Path, text: str) -> LocalBot:
     """Return a bot that a command starts."""
     (folder / "program.py").write_text(text)
     return bot_of_command(shlex.join([sys.executable, str(folder / "program.py")]))
 
 
-def play(games: int, *bots: HomeBot) -> list[HomeResult]:
+def play(games: int, *bots: LocalBot) -> list[LocalResult]:
     """Play games between these bots."""
     plan = ProgramPlayer(bots=with_distinct_names(bots), with_replays=True, processes=2)
     with plan.playing(schedule(Rules(players=len(bots)), 1, games, "test")) as results:
         return list(results)
 
 
-def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeBot) -> None:
+def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: LocalBot) -> None:
     """Games are in order, and every kind of bot has the same results."""
     bots = (first, first, command(tmp_path, FIRST + RUN))
     results = play(30, *bots)
@@ -56,17 +56,15 @@ def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeB
         assert not result.mistakes
 
 
-def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
+def test_a_bot_may_sit_on_several_seats(first: LocalBot) -> None:
     """A bot on several seats has a process for each."""
-    games = [
-        HomeGame(number, f"{number}", Rules(players=3), f"{number:032x}", 0, (1, 0, 1)) for number in range(3)
-    ]
+    games = [LocalGame(game, f"{game}", Rules(players=3), f"{game:032x}", 0, (1, 0, 1)) for game in range(3)]
     with ProgramPlayer(bots=(first, first)).playing(games) as results:
         assert [result.game for result in results] == games
 
 
 def test_a_crash_costs_one_game_and_is_explained(
-    tmp_path: Path, first: HomeBot, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, first: LocalBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mistake has the end of stderr and the position. The next game uses a new process."""
     monkeypatch.setattr("arena.play.launcher.seats._EXIT_SECONDS", WAIT_SECONDS)
@@ -82,7 +80,7 @@ def test_a_crash_costs_one_game_and_is_explained(
         assert (seen.round, seen.turn) == (2, 1)
 
 
-def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: HomeBot) -> None:
+def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: LocalBot) -> None:
     """A program that never sends Hello is refused. The error shows what it printed."""
     program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")
     with pytest.raises(BotUnloadable, match="program didn't connect to the referee: it exited") as no:

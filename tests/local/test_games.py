@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.home.bots import HomeBot, find_bot
-from arena.home.games import GameInThisProcess, HomeGame, HomeResult, LoadedBot
-from arena.home.puzzle import InvalidPuzzle, encode_puzzle, parse_puzzle
-from arena.home.timing import DecisionTimer
-from arena.home.workers import BotUnloadable, PythonPlayer, WorkerEnded, load_home_bot
+from arena.local.bots import LocalBot, find_bot
+from arena.local.games import GameInThisProcess, LoadedBot, LocalGame, LocalResult
+from arena.local.puzzle import InvalidPuzzle, encode_puzzle, parse_puzzle
+from arena.local.timing import DecisionTimer
+from arena.local.workers import BotUnloadable, PythonPlayer, WorkerEnded, load_home_bot
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import Fault
@@ -27,19 +27,19 @@ VARIANTS = [
 ]
 
 
-def write(folder: Path, name: str, text: str) -> HomeBot:
+def write(folder: Path, name: str, text: str) -> LocalBot:
     """Write a bot's file, and return the bot."""
     file = folder / f"{name}.py"
     file.write_text(text)
     return find_bot(str(file))
 
 
-def game(rules: Rules, number: int = 0) -> HomeGame:
+def game(rules: Rules, number: int = 0) -> LocalGame:
     """Return a game in which each bot has its own seat."""
-    return HomeGame(number, f"test-{number}", rules, f"{number:032x}", number, tuple(range(rules.players)))
+    return LocalGame(number, f"test-{number}", rules, f"{number:032x}", number, tuple(range(rules.players)))
 
 
-def play(rules: Rules, *bots: HomeBot, clock: Clock = QUICK) -> HomeResult:
+def play(rules: Rules, *bots: LocalBot, clock: Clock = QUICK) -> LocalResult:
     """Play a game in this process."""
     timer = DecisionTimer()
     with timer.running(sys.__stderr__ or sys.stderr):
@@ -89,7 +89,7 @@ def test_a_mistake_has_its_line_and_its_position(
     assert (mistake.bot, mistake.fault) == (1, fault)
     assert what in mistake.what
     assert mistake.where.startswith(where)
-    assert "arena/home" not in mistake.trace
+    assert "arena/local" not in mistake.trace
     assert result.seats[1].is_taken_over
     assert [seat.place for seat in result.seats] == [1, 2]
     assert result.replay is not None
@@ -133,7 +133,7 @@ def test_processor_time_counts_at_the_ladders_share(tmp_path: Path) -> None:
     assert (result.seats[0].median_millis or 0) >= 100
 
 
-def run(*bots: HomeBot, games: int, processes: int = 2) -> list[HomeResult]:
+def run(*bots: LocalBot, games: int, processes: int = 2) -> list[LocalResult]:
     """Play games in worker processes."""
     rules = Rules(players=len(bots))
     plan = PythonPlayer(bots=bots, clock=QUICK, processes=processes)

@@ -11,9 +11,9 @@ from statistics import median_low
 from traceback import StackSummary, extract_tb
 from typing import Final, NamedTuple
 
-from arena.home import timing
-from arena.home.puzzle import Puzzle, puzzle_of
-from arena.home.timing import DecisionTimer, TimeLimitExceeded
+from arena.local import timing
+from arena.local.puzzle import Puzzle, puzzle_of
+from arena.local.timing import DecisionTimer, TimeLimitExceeded
 from arena.play.referee.player import DecisionRequested, Event, FaultNoticed, Lost, PlayerAnswer
 from arena.play.referee.table import GameTable
 from arena.play.replay.document import Seat, build, encode
@@ -31,7 +31,7 @@ Steps = Sequence[Sequence[Decision | None]]
 """A game's decisions, in order, as in a record."""
 
 
-class HomeGame(NamedTuple):
+class LocalGame(NamedTuple):
     """A game to play."""
 
     number: int  # from 0, in order of play
@@ -42,7 +42,7 @@ class HomeGame(NamedTuple):
     bots: tuple[int, ...]  # the index of the bot in each seat; a bot may have several seats
 
 
-class HomeSeatResult(NamedTuple):
+class LocalSeatResult(NamedTuple):
     """A seat's result. Times are in milliseconds on the ladder's clock; None if there was no answer."""
 
     place: int
@@ -66,11 +66,11 @@ class Mistake:
     puzzle: Puzzle | None = None  # the position; None if unknown
 
 
-class HomeResult(NamedTuple):
+class LocalResult(NamedTuple):
     """A finished game and its results. ``replay`` is encoded, or None if it wasn't requested."""
 
-    game: HomeGame
-    seats: tuple[HomeSeatResult, ...]
+    game: LocalGame
+    seats: tuple[LocalSeatResult, ...]
     mistakes: tuple[Mistake, ...]
     replay: bytes | None
 
@@ -88,7 +88,7 @@ class GameInThisProcess:
 
     def __init__(
         self,
-        game: HomeGame,  # what to play
+        game: LocalGame,  # what to play
         players: Sequence[LoadedBot],  # one per seat
         clock: Clock,  # the ladder's
         timer: DecisionTimer,  # running
@@ -120,7 +120,7 @@ class GameInThisProcess:
             now=0.0,
         )
 
-    def play(self, *, with_replay: bool) -> HomeResult:
+    def play(self, *, with_replay: bool) -> LocalResult:
         """Play the game to its end."""
         while self._asks:
             self._ask(*self._asks.pop(0))
@@ -128,7 +128,7 @@ class GameInThisProcess:
         state = self._table.state
         if state.result is None:
             raise RuntimeError(f"game {self._game.name} stopped in round {state.round}, turn {state.turn}")
-        end = home_result(self._game, state.result, self._table.record().steps, self._mistakes)
+        end = local_result(self._game, state.result, self._table.record().steps, self._mistakes)
         for seat, chooser in enumerate(self._choosers):
             if chooser and chooser.game_over and not end.seats[seat].is_taken_over:
                 self._send_result(
@@ -215,7 +215,7 @@ class GameInThisProcess:
             self._record_fault(seat, Fault.CRASH, "game_over took too long", error)
 
 
-def home_result(game: HomeGame, result: Result, steps: Steps, mistakes: Sequence[Mistake]) -> HomeResult:
+def local_result(game: LocalGame, result: Result, steps: Steps, mistakes: Sequence[Mistake]) -> LocalResult:
     """Return a finished game's result, computed from its recorded decisions, without a replay."""
     faults = [[None if each is None else each.fault for each in step] for step in steps]
     moments = taken_over(faults, game.rules.players)
@@ -225,7 +225,7 @@ def home_result(game: HomeGame, result: Result, steps: Steps, mistakes: Sequence
         decisions = [each for step in steps if (each := step[seat]) is not None]
         times = [each.millis for each in decisions if each.millis is not None]
         seats.append(
-            HomeSeatResult(
+            LocalSeatResult(
                 place=places[seat],
                 points=result.totals[seat],
                 faults=tuple([each.fault.value for each in decisions if each.fault is not None]),
@@ -234,10 +234,10 @@ def home_result(game: HomeGame, result: Result, steps: Steps, mistakes: Sequence
                 slowest_millis=max(times, default=None),
             )
         )
-    return HomeResult(game, tuple(seats), tuple(mistakes), None)
+    return LocalResult(game, tuple(seats), tuple(mistakes), None)
 
 
-def with_its_replay(end: HomeResult, state: State, steps: Steps, seats: Sequence[Seat]) -> HomeResult:
+def with_its_replay(end: LocalResult, state: State, steps: Steps, seats: Sequence[Seat]) -> LocalResult:
     """Return a copy of a result with the game's encoded replay."""
     places = [seat.place for seat in end.seats]
     replay = build(

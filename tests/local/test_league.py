@@ -7,32 +7,32 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.home.bots import HomeBot, UnusableBot, bots_in, find_bot
-from arena.home.games import HomeGame, HomeResult, HomeSeatResult
-from arena.home.league import HeadToHead, League, LeagueEntrant, LeagueGame, LeagueRules, Line, read_league
-from arena.home.resultsfile import ResultsFile, WrongResults
+from arena.local.bots import LocalBot, UnusableBot, bots_in, find_bot
+from arena.local.games import LocalGame, LocalResult, LocalSeatResult
+from arena.local.league import HeadToHead, League, LeagueEntrant, LeagueGame, LeagueRules, Line, read_league
+from arena.local.resultsfile import ResultsFile, WrongResults
 from arena.play.replay.document import Variant
 from arena.rules import Rules
 
 RULES = LeagueRules(tables=tuple(Variant.of(Rules(players=players)) for players in (2, 3)), seed=1)
 
 
-def folder_of(folder: Path, *names: str) -> tuple[HomeBot, ...]:
+def folder_of(folder: Path, *names: str) -> tuple[LocalBot, ...]:
     """Write bots to a folder, and return them."""
     for name in names:
         (folder / f"{name}.py").write_text(f"NAME = {name!r}\ndef choose(view):\n    return view.hand[0]\n")
     return bots_in(folder)
 
 
-def ended(game: HomeGame) -> HomeResult:
+def ended(game: LocalGame) -> LocalResult:
     """Return the result of a game in which bots are placed in the order of their indices."""
     order = sorted(game.bots)
     places = [order.index(bot) + 1 for bot in game.bots]
     seats = [
-        HomeSeatResult(place, 9, (), is_taken_over=False, median_millis=2, slowest_millis=3)
+        LocalSeatResult(place, 9, (), is_taken_over=False, median_millis=2, slowest_millis=3)
         for place in places
     ]
-    return HomeResult(game, tuple(seats), (), None)
+    return LocalResult(game, tuple(seats), (), None)
 
 
 def play(league: League, games: int) -> list[LeagueGame]:

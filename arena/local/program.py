@@ -1,4 +1,4 @@
-"""Runs a Python bot's file as a program: ``python -m arena.home.program FILE``.
+"""Runs a Python bot's file as a program: ``python -m arena.local.program FILE``.
 
 The file needn't end with ``run(...)``, so bots that can be called in process also work as programs.
 """

@@ -27,7 +27,7 @@ class UnusableBot(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HomeBot:
+class LocalBot:
     """A bot on this machine."""
 
     name: str  # unique within a run
@@ -44,7 +44,7 @@ class HomeBot:
         return self.language is PYTHON
 
 
-def find_bot(word: str) -> HomeBot:
+def find_bot(word: str) -> LocalBot:
     """Return the bot that a word specifies: a source file, a folder with one, a program, or a house bot.
 
     Raises UnusableBot if there is no such bot, it can't be read, or its language is unknown.
@@ -55,7 +55,7 @@ def find_bot(word: str) -> HomeBot:
         raise UnusableBot(f"can't read {word}: {error}") from error
 
 
-def _find_bot(word: str) -> HomeBot:
+def _find_bot(word: str) -> LocalBot:
     if not word:
         raise UnusableBot("a bot's name is empty")
     path = Path(word).expanduser()
@@ -76,7 +76,7 @@ def _find_bot(word: str) -> HomeBot:
     )
 
 
-def bot_of_command(line: str) -> HomeBot:
+def bot_of_command(line: str) -> LocalBot:
     """Return the bot that a command line starts. Raises UnusableBot if there is no such program."""
     try:
         words = shlex.split(line)
@@ -92,10 +92,10 @@ def bot_of_command(line: str) -> HomeBot:
         )
     command = (str(Path(program).absolute()), *words[1:])
     named = f"--bot {shlex.quote(line)}"
-    return HomeBot(name=Path(words[-1]).stem, word=named, author=_SELF, command=command)
+    return LocalBot(name=Path(words[-1]).stem, word=named, author=_SELF, command=command)
 
 
-def with_distinct_names(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
+def with_distinct_names(bots: Sequence[LocalBot]) -> tuple[LocalBot, ...]:
     """Return the bots with distinct names: the second ``mybot`` becomes ``mybot#2``."""
     seen: dict[str, int] = {}
     distinct = []
@@ -105,7 +105,7 @@ def with_distinct_names(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
     return tuple(distinct)
 
 
-def bots_in(folder: Path) -> tuple[HomeBot, ...]:
+def bots_in(folder: Path) -> tuple[LocalBot, ...]:
     """Return all bots in a folder, sorted by name: its source files, and its subfolders that contain a bot.
 
     Raises UnusableBot if it is not a folder, or two bots in it have the same name.
@@ -120,7 +120,7 @@ def bots_in(folder: Path) -> tuple[HomeBot, ...]:
     return tuple(sorted(bots, key=lambda bot: bot.name))
 
 
-def digest_of(bot: HomeBot) -> str:
+def digest_of(bot: LocalBot) -> str:
     """Return a hash of a bot's file, of its folder, or of its command and the files named in it.
 
     Raises UnusableBot if a file can't be read.
@@ -134,7 +134,7 @@ def digest_of(bot: HomeBot) -> str:
     return hashed.hexdigest()[:16]
 
 
-def _files(bot: HomeBot) -> Iterator[Path]:
+def _files(bot: LocalBot) -> Iterator[Path]:
     if bot.file is None:
         yield from (Path(word) for word in bot.command if Path(word).is_file())
     elif bot.language is None or bot.file.name != bot.language.file:
@@ -147,7 +147,7 @@ def _files(bot: HomeBot) -> Iterator[Path]:
                 yield file
 
 
-def _bot_at(path: Path) -> HomeBot | None:
+def _bot_at(path: Path) -> LocalBot | None:
     if path.name.startswith((".", "_")):
         return None
     if path.is_dir():
@@ -161,7 +161,7 @@ def _language_in(folder: Path) -> Language | None:
     return next((language for language in LANGUAGES if (folder / language.file).is_file()), None)
 
 
-def _bot_of_folder(path: Path, word: str) -> HomeBot:
+def _bot_of_folder(path: Path, word: str) -> LocalBot:
     language = _language_in(path)
     if language is None:
         raise UnusableBot(
@@ -171,15 +171,15 @@ def _bot_of_folder(path: Path, word: str) -> HomeBot:
     return _folder_bot(path, word, language)
 
 
-def _folder_bot(folder: Path, word: str, language: Language) -> HomeBot:
+def _folder_bot(folder: Path, word: str, language: Language) -> LocalBot:
     return _source_file_bot(folder.resolve().name, word, _SELF, folder / language.file, language)
 
 
-def _bot_of_file(path: Path, word: str) -> HomeBot:
+def _bot_of_file(path: Path, word: str) -> LocalBot:
     language = language_of(path.name)
     if language is None and os.access(path, os.X_OK):
         command = (str(path.absolute()),)
-        return HomeBot(
+        return LocalBot(
             name=path.stem, word=shlex.quote(word), author=_SELF, file=None, command=command, language=None
         )
     if language is None:
@@ -192,10 +192,10 @@ def _bot_of_file(path: Path, word: str) -> HomeBot:
     return _source_file_bot(name, word, _SELF, path, language)
 
 
-def _source_file_bot(name: str, word: str, author: str, file: Path, language: Language) -> HomeBot:
+def _source_file_bot(name: str, word: str, author: str, file: Path, language: Language) -> LocalBot:
     file = file.resolve()
-    runner = (sys.executable, "-m", "arena.home.program") if language is PYTHON else language.interpreter
+    runner = (sys.executable, "-m", "arena.local.program") if language is PYTHON else language.interpreter
     command = (*runner, str(file))
-    return HomeBot(
+    return LocalBot(
         name=name, word=shlex.quote(word), author=author, file=file, command=command, language=language
     )

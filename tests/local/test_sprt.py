@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from arena.home.sprt import Hypotheses, SprtVerdict, judge, log_likelihood_ratio
+from arena.local.sprt import Hypotheses, SprtVerdict, judge, log_likelihood_ratio
 from benchmarks.sprt import SHAPES, simulate_tests, with_mean
 from tests.soak import many
 

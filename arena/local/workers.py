@@ -21,10 +21,10 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Final, Protocol, TextIO
 
-from arena.home.bots import HomeBot
-from arena.home.games import GameInThisProcess, HomeGame, HomeResult, LoadedBot, Mistake, Steps, locate
-from arena.home.puzzle import PUZZLE_FORMAT, PlayedMove, Puzzle
-from arena.home.timing import DecisionTimer, TimeLimitExceeded
+from arena.local.bots import LocalBot
+from arena.local.games import GameInThisProcess, LoadedBot, LocalGame, LocalResult, Mistake, Steps, locate
+from arena.local.puzzle import PUZZLE_FORMAT, PlayedMove, Puzzle
+from arena.local.timing import DecisionTimer, TimeLimitExceeded
 from arena.play.botfiles import BotBroken, load_bot
 from arena.play.replay.document import Seat, Variant
 from arena.protocol.faults import Fault
@@ -63,7 +63,7 @@ class WorkerEnded(PlayingFailed):
 class GamePlayer(Protocol):
     """Plays games between bots."""
 
-    def playing(self, games: Iterable[HomeGame]) -> AbstractContextManager[Iterator[HomeResult]]:
+    def playing(self, games: Iterable[LocalGame]) -> AbstractContextManager[Iterator[LocalResult]]:
         """Play games within the context, and yield their results in the order of the games.
 
         Leaving the context ends the processes that it started. Iterating over the results may raise
@@ -75,13 +75,13 @@ class GamePlayer(Protocol):
 class PythonPlayer:
     """Plays games between Python bots."""
 
-    bots: tuple[HomeBot, ...]  # games refer to them by index
+    bots: tuple[LocalBot, ...]  # games refer to them by index
     clock: Clock = field(default_factory=Clock)
     with_replays: bool = False  # whether results have replays
     processes: int = 1  # number of games to play in parallel
 
     @contextmanager
-    def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
+    def playing(self, games: Iterable[LocalGame]) -> Iterator[Iterator[LocalResult]]:
         """See :class:`GamePlayer`.
 
         The order of the results doesn't depend on how long games take, so stopping early doesn't favour
@@ -111,8 +111,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _in_order(workers: Sequence["_Worker"], waiting: Iterator[HomeGame]) -> Iterator[HomeResult]:
-    done: dict[int, HomeResult] = {}
+def _in_order(workers: Sequence["_Worker"], waiting: Iterator[LocalGame]) -> Iterator[LocalResult]:
+    done: dict[int, LocalResult] = {}
     turn = 0
     while busy := {worker.line: worker for worker in workers if worker.order}:
         for line in wait(list(busy)):
@@ -151,7 +151,7 @@ class SharedRequest:
         game = self._HEAD.unpack_from(self._memory)[0]
         self._HEAD.pack_into(self._memory, 0, game, seat, self._steps)
 
-    def last(self, games: Sequence[HomeGame]) -> tuple[HomeGame, int, Puzzle] | None:
+    def last(self, games: Sequence[LocalGame]) -> tuple[LocalGame, int, Puzzle] | None:
         """Return the game, seat and position of the latest request, or None if there is none.
 
         ``games`` are those that the worker may have been playing.
@@ -193,7 +193,7 @@ class _Worker:
     """The parent's side of a worker."""
 
     def __init__(self, plan: PythonPlayer) -> None:
-        self.order: list[HomeGame] = []  # games sent that have no result yet, in order
+        self.order: list[LocalGame] = []  # games sent that have no result yet, in order
         self._shared = SharedRequest()
         self._crash_log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
         context = multiprocessing.get_context("fork")
@@ -206,7 +206,7 @@ class _Worker:
         self._process.start()
         other.close()
 
-    def feed(self, games: Iterator[HomeGame], count: int) -> None:
+    def feed(self, games: Iterator[LocalGame], count: int) -> None:
         for _ in range(count):
             game = next(games, None)
             if game is None:
@@ -215,7 +215,7 @@ class _Worker:
             with suppress(BrokenPipeError):  # receive() will report it
                 self.line.send(game)
 
-    def receive(self) -> HomeResult:
+    def receive(self) -> LocalResult:
         """Return the next result.
 
         Raises PlayingFailed if a bot can't be loaded, or its code ended the process.
@@ -226,7 +226,7 @@ class _Worker:
             raise self._describe_end() from None
         if isinstance(got, PlayingFailed):
             raise got
-        result: HomeResult = got
+        result: LocalResult = got
         self.order.pop(0)
         return result
 
@@ -274,7 +274,7 @@ def _authors_frames(trace: str) -> str:
 
 
 def _is_authors_line(line: str) -> bool:
-    return "/arena/home/" not in line
+    return "/arena/local/" not in line
 
 
 def _serve(
@@ -291,7 +291,7 @@ def _serve(
         try:
             bots = _Bots(plan.bots, timer)
             while True:
-                game: HomeGame = line.recv()
+                game: LocalGame = line.recv()
                 box.begin(game.number)
                 players = bots.seated(game.bots)
                 table = GameInThisProcess(game, players, plan.clock, timer, box.ask)
@@ -303,7 +303,7 @@ def _serve(
 class _Bots:
     """A worker's bots. A bot with several seats in a game is loaded once for each of them."""
 
-    def __init__(self, bots: Sequence[HomeBot], timer: DecisionTimer) -> None:
+    def __init__(self, bots: Sequence[LocalBot], timer: DecisionTimer) -> None:
         self._bots = bots
         self._timer = timer
         self._loaded: dict[tuple[int, int], LoadedBot] = {}
@@ -317,7 +317,7 @@ class _Bots:
         return [self._loaded[copy] for copy in copies]
 
 
-def load_home_bot(bot: HomeBot, timer: DecisionTimer) -> LoadedBot:
+def load_home_bot(bot: LocalBot, timer: DecisionTimer) -> LoadedBot:
     """Load a bot's file into this process. Raises BotUnloadable if that fails or takes too long."""
     if bot.file is None:
         raise BotUnloadable(f"{bot.name} is not a Python file")

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.home.bots import HomeBot
-from arena.home.games import Mistake, locate
-from arena.home.puzzle import Puzzle, move_text, puzzle_of
-from arena.home.timing import DecisionTimer, TimeLimitExceeded
-from arena.home.workers import load_home_bot
+from arena.local.bots import LocalBot
+from arena.local.games import Mistake, locate
+from arena.local.puzzle import Puzzle, move_text, puzzle_of
+from arena.local.timing import DecisionTimer, TimeLimitExceeded
+from arena.local.workers import load_home_bot
 from arena.play.botfiles import Chooser
 from arena.play.replay.document import PublicReplay
 from arena.play.replay.verify import RecordedDecision, decisions, log_of
@@ -41,7 +41,7 @@ class Solution:
         }
 
 
-def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
+def answers(bot: LocalBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
     """Ask a bot for its decisions in these games, in order, and yield its answers.
 
     Stops at the bot's first failure: an error, or no answer in time. Raises PlayingFailed.
@@ -107,7 +107,7 @@ class Answered:
         return puzzle_of(self.decision.view, replay.seed, steps)
 
 
-def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answered], object]) -> str:
+def rerun(bot: LocalBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answered], object]) -> str:
     """Ask a bot for every decision that these seats made, game by game.
 
     The games continue as recorded, whatever the bot answers. Stops at the bot's first failure: an error, or
@@ -127,7 +127,7 @@ def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answ
         for answer in answers(bot, [[each.view for each in seat.decisions()] for seat in seats]):
             answered(answer)
         return ""
-    from arena.home.ask_program import GameToAsk, ask_program  # noqa: PLC0415 - slow to import
+    from arena.local.ask_program import GameToAsk, ask_program  # noqa: PLC0415 - slow to import
 
     games = [
         GameToAsk(seat.replay.rules.as_rules, seat.replay.seed, seat.seat, log_of(seat.replay).moves)
@@ -145,7 +145,7 @@ class DecisionTimeout(Exception):
     """A bot exceeded the ladder's move time and bank. The cause's traceback shows where."""
 
 
-def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
+def simulated_player(bot: LocalBot, timer: DecisionTimer) -> SimulatedPlayer:
     """Load a bot for one seat. Decisions that exceed its move time and bank raise :class:`DecisionTimeout`.
 
     Raises BotUnloadable if it can't be loaded.
@@ -171,7 +171,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
     return SimulatedPlayer(seat=loaded.seat, factory=factory)
 
 
-def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mistake:
+def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: LocalBot) -> Mistake:
     """Return a bot's mistake, for its author. ``bot`` is the bot in ``failed.seat``."""
     error = failed.__cause__ or failed
     if isinstance(error, DecisionTimeout):

@@ -12,10 +12,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from arena.home.games import HomeGame, HomeResult
-from arena.home.resultsfile import WrongResults, read_results
-from arena.home.sprt import Hypotheses, SprtState, judge
-from arena.home.tally import beaten_share, home_game
+from arena.local.games import LocalGame, LocalResult
+from arena.local.resultsfile import WrongResults, read_results
+from arena.local.sprt import Hypotheses, SprtState, judge
+from arena.local.tally import beaten_share, local_game
 from arena.play.replay.document import Variant
 from arena.rules import Rules
 
@@ -42,14 +42,14 @@ class Comparison:
         """The hypotheses of the test."""
         return Hypotheses(effect=self.effect, error=self.error)
 
-    def games(self, first: int, last: int) -> Iterator[HomeGame]:
+    def games(self, first: int, last: int) -> Iterator[LocalGame]:
         """Yield both games of each deal from ``first`` up to but not including ``last``."""
         rules = [table.as_rules for table in self.tables]
         for deal in range(first, last):
             for half, bots in enumerate(self._seatings(rules[deal % len(rules)], deal)):
                 number = BOTS_COMPARED * (deal - first) + half
                 name = f"compare-{self.seed}-{deal}-{half}"
-                yield home_game(rules[deal % len(rules)], self.seed, deal, bots, number, name)
+                yield local_game(rules[deal % len(rules)], self.seed, deal, bots, number, name)
 
     def _seatings(self, rules: Rules, deal: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         field = range(BOTS_COMPARED, len(self.bots))
@@ -75,14 +75,14 @@ class DealResult(NamedTuple):
         return round(self.shares[0] - self.shares[1], 9)
 
 
-def deal_results(results: Iterable[HomeResult]) -> Iterator[DealResult]:
+def deal_results(results: Iterable[LocalResult]) -> Iterator[DealResult]:
     """Combine each pair of games into the result of its deal."""
     played = iter(results)
     for pair in zip(played, played, strict=False):
         yield _deal_result(pair)
 
 
-def _deal_result(pair: Sequence[HomeResult]) -> DealResult:
+def _deal_result(pair: Sequence[LocalResult]) -> DealResult:
     shares: tuple[list[float], list[float]] = ([], [])
     faults = [0, 0]
     for game, seats, *_ in pair:

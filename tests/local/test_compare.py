@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.home.compare import (
+from arena.local.compare import (
     Comparison,
     ComparisonProgress,
     DealResult,
     deal_results,
     read_comparison,
 )
-from arena.home.games import HomeResult, HomeSeatResult
-from arena.home.resultsfile import ResultsFile, WrongResults
+from arena.local.games import LocalResult, LocalSeatResult
+from arena.local.resultsfile import ResultsFile, WrongResults
 from arena.play.replay.document import Variant
 from arena.rules import Rules
 
@@ -61,13 +61,17 @@ def test_a_resumed_comparison_plays_the_same_deals() -> None:
     assert [game[1:] for game in plan.games(2, 6)] == whole[4:]
 
 
-def results(*places: tuple[int, int]) -> list[HomeResult]:
+def results(*places: tuple[int, int]) -> list[LocalResult]:
     """Return two-player games with these places by seat."""
     games = comparison(2).games(0, len(places))
     return [
-        HomeResult(game, tuple(HomeSeatResult(place, 0, (), False, None, None) for place in ended), (), None)  # noqa: FBT003 - a seat's result
+        LocalResult(game, tuple(map(_at_place, ended)), (), None)
         for game, ended in zip(games, places, strict=False)
     ]
+
+
+def _at_place(place: int) -> LocalSeatResult:
+    return LocalSeatResult(place, 0, (), False, None, None)  # noqa: FBT003 - a seat's result
 
 
 def test_a_deal_is_judged_by_both_games() -> None:

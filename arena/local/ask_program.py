@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from arena.home.bots import HomeBot
-from arena.home.solving import Solution, refusal
-from arena.home.workers import BotUnloadable, end_of
+from arena.local.bots import LocalBot
+from arena.local.solving import Solution, refusal
+from arena.local.workers import BotUnloadable, end_of
 from arena.platform.cpu_time import HostDelayMeter, OwnRunDelay
 from arena.play.referee.clock import RefereeClock
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
@@ -79,7 +79,7 @@ class ProgramRun:
 
 
 def ask_program(
-    bot: HomeBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock | None = None
+    bot: LocalBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock | None = None
 ) -> ProgramRun:
     """Request every decision of the bot's seat in these games, one after another.
 
@@ -90,7 +90,7 @@ def ask_program(
     return asyncio.run(_ask_program(bot, games, on_reply, clock or Clock()))
 
 
-def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
+def solve_as_program(bot: LocalBot, game: GameToAsk) -> Solution:
     """Return a bot's answer to the decision that follows a game's recorded moves.
 
     Raises the same errors as :func:`ask_program`.
@@ -103,7 +103,7 @@ def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
 
 
 async def _ask_program(
-    bot: HomeBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock
+    bot: LocalBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock
 ) -> ProgramRun:
     # Short: a socket's path is limited to 107 bytes.
     with tempfile.TemporaryDirectory(prefix="kaiten-i-", ignore_cleanup_errors=True) as temporary:
@@ -205,7 +205,7 @@ async def _ends(ending: "asyncio.Task[int | None]", meter: HostDelayMeter) -> bo
 
 
 async def _wait_for_hello(
-    bot: HomeBot, sandbox: Sandbox, queue: _MessageQueue, clock: Clock, meter: HostDelayMeter
+    bot: LocalBot, sandbox: Sandbox, queue: _MessageQueue, clock: Clock, meter: HostDelayMeter
 ) -> Hello:
     seconds = clock.start_millis / 1000
     try:
@@ -340,7 +340,7 @@ async def _watch(sandbox: Sandbox, queue: _MessageQueue) -> int | None:
 
 
 @contextmanager
-def _running_sandbox(bot: HomeBot, folder: Path) -> Iterator[Sandbox]:
+def _running_sandbox(bot: LocalBot, folder: Path) -> Iterator[Sandbox]:
     install = f"home-{secrets.token_hex(4)}"
     runtime = ProcessRuntime({"bot": bot.command})
     spec = SandboxSpec(
