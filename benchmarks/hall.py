@@ -103,7 +103,7 @@ class Hall:
     @staticmethod
     def image(folder: Path) -> str:
         """Return the image of the bot in a folder."""
-        with closing(open_builder()) as builder:
+        with closing(open_builder(RuntimeName.DOCKER)) as builder:
             ensure_base_image(builder, PYTHON)
             return build_bot_image(builder, folder)
 

@@ -140,7 +140,7 @@ def main(folder: Path, images: Iterable[str]) -> None:
     )
     write(folder / "kaiten-arena.cdx.json", root, wheels())
     try:
-        client = docker.from_env(timeout=_ENGINE_SECONDS)
+        client = docker.from_env(timeout=_ENGINE_SECONDS, use_context=False)
         client.ping()
     except DockerException:
         print("SKIPPED SBOMs of images: no Docker engine is responding", file=sys.stderr)

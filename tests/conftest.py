@@ -173,7 +173,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
     """Yield a client of a Docker engine that responds."""
     reason = None
     try:
-        client = docker.from_env(timeout=WAIT_SECONDS)
+        client = docker.from_env(timeout=WAIT_SECONDS, use_context=False)
         client.ping()
     except DockerException:
         reason = "no Docker engine answers"

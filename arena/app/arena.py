@@ -251,7 +251,7 @@ class Arena:
         """Check this host's controls, record the report, and open the gate if the report allows it.
 
         Until the gate is open, no untrusted bots play. In a cluster, the workers check their own hosts
-        instead. ``say`` receives progress messages. Raises ImageError, RuntimeFailure or StoreError.
+        instead. ``say`` receives progress messages. Raises RuntimeFailure or StoreError.
         """
         report = examine(self._settings, self.runtime, say)
         accepted = self._settings.accept_missing

@@ -123,7 +123,7 @@ def runtime_of(
 def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
     """Check which controls this host enforces, and return the report. An arena may be running.
 
-    ``say`` receives progress messages. Raises ImageError or RuntimeFailure, or CannotStart if the folder
+    ``say`` receives progress messages. Raises RuntimeFailure, or CannotStart if the folder
     for sockets can't be created or its path is too long.
     """
     id_file = settings.data_dir / "install"
@@ -144,7 +144,7 @@ def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) ->
     """Check which controls the host enforces; see :func:`examine_host`."""
 
     def canary() -> CanaryParts:
-        with closing(open_builder()) as builder:
+        with closing(open_builder(settings.sandbox)) as builder:
             ensure_base_image(builder, PYTHON, say)
             image = build_canary_image(builder)
         run_dir = sockets_folder(settings)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Final
 
 import structlog
@@ -11,14 +12,12 @@ from arena.app.folders import CannotStart, incoming, install_id, open_results, u
 from arena.app.host import runtime_of
 from arena.db.store import Store
 from arena.images.build.base import ensure_base_image
-from arena.images.build.context import ImageError
 from arena.images.image import IntakeError, Platform
 from arena.images.intake import Bases, Intake
 from arena.images.keeper import ImageKeeper
 from arena.images.objects import Objects
 from arena.images.source import StoreSource
 from arena.images.store import ImageStore
-from arena.languages.language import Language
 from arena.platform.settings import Settings
 from arena.protocol.controls import Gate
 from arena.sandbox.factory import open_builder
@@ -75,14 +74,8 @@ def pipeline_of(
 @contextmanager
 def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intake]:
     """Open the intake, which turns files into images."""
-    with closing(open_builder()) as builder:
-
-        def find(language: Language) -> str:
-            try:
-                return ensure_base_image(builder, language, say)
-            except ImageError as error:
-                raise IntakeError(str(error)) from error
-
+    with closing(open_builder(settings.sandbox)) as builder:
+        find = partial(ensure_base_image, builder, say=say)
         bases = Bases(find=find, export=builder.export)
         platform = Platform(*builder.platform())
         yield Intake(images_of(settings), bases, incoming(settings), platform, utc_now)

@@ -51,7 +51,9 @@ def _open_temporary_arena(settings: Settings, say: Say) -> Iterator[tuple[Arena,
     failed removals. Raises RuntimeFailure, or CannotStart if a folder can't be created or the machine is too
     small.
     """
-    open_builder().close()  # fail before creating containers or images, which only an engine can remove
+    open_builder(
+        RuntimeName.DOCKER
+    ).close()  # fail before creating containers or images, which only an engine can remove
     with _folder(settings, say) as folder:
         own = _settings_in(settings, folder)
         try:
@@ -204,7 +206,7 @@ def check_bot(
 
     ``on_change`` receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the
     check. Raises CannotSend, NoRoom or UploadRefused if the bot can't be submitted. Raises ArenaError,
-    CannotStart, ImageError, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
+    CannotStart, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
     """
     with _open_temporary_arena(settings, say) as (arena, own):
         receiver = open_receiver(own, arena.store, own=True)
@@ -221,9 +223,9 @@ def check_bot(
 def _prepare(arena: Arena, target: Target, say: Say) -> None:
     """Build missing images, and report how this machine differs from an arena's host."""
     if target.language is not None:
-        with closing(open_builder()) as builder:
+        with closing(open_builder(arena.ladder.runtime)) as builder:
             ensure_base_image(builder, target.language, say)
-    arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
+    arena.ladder.enter_house_bots(house_bots(arena.ladder.runtime, say))
     share, usual = arena.ladder.limits.cpus, Limits().cpus
     few = f"; bots get {share:g} of a core instead of {usual:g}" if share < usual else ""
     say(f"checking as an arena would, but without testing the sandbox (see `arena doctor`){few}")

@@ -37,14 +37,14 @@ from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
     """Return the (name, source) pairs of all sample bots. If bots run in containers, build missing images.
 
-    Raises ImageError or RuntimeFailure.
+    Raises RuntimeFailure.
     """
     folders = [samples() / name for name in bot_names(samples())]
     if not folders:
         say(f"WARNING: no sample bots in {samples()}. Games start once other bots have been added.")
     if runtime is RuntimeName.PROCESS:
         return tuple((folder.name, str(folder.resolve())) for folder in folders)
-    with closing(open_builder()) as builder:
+    with closing(open_builder(runtime)) as builder:
         ensure_base_image(builder, PYTHON, say)
         return tuple((folder.name, _image(builder, folder, say)) for folder in folders)
 
@@ -124,7 +124,7 @@ def refill(arena: Arena) -> bool:
 def prepare(arena: Arena, say: Callable[[str], None]) -> None:
     """Report the remains of an earlier run, enter the sample bots, and test this host's sandbox controls.
 
-    Raises ImageError or RuntimeFailure.
+    Raises RuntimeFailure.
     """
     if arena.swept:
         say(f"removed sandboxes left over from an earlier run: {arena.swept}")
@@ -170,6 +170,7 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
         env={
             **os.environ,
             "ARENA_DATA_DIR": str(settings.data_dir.absolute()),
+            "ARENA_SANDBOX": settings.sandbox.value,
             "ARENA_LOG_LEVEL": settings.log_level or "",
             "ARENA_LOG_FORMAT": settings.log_format,
         },

@@ -40,7 +40,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
     """Play matches from the scheduler until SIGTERM arrives, then finish those in progress.
 
     The scheduler connects to ``port``; 0 means any free port. ``say`` receives progress messages. Raises
-    ImageError or RuntimeFailure, or CannotStart if this host can't be a worker, for example because it lacks
+    RuntimeFailure, or CannotStart if this host can't be a worker, for example because it lacks
     a control that untrusted bots need.
     """
     need_cluster()

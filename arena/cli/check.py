@@ -31,7 +31,6 @@ def check(
     from arena.app.folders import CannotStart
     from arena.app.local_check import check_bot
     from arena.db.errors import StoreError
-    from arena.images.build.context import ImageError
     from arena.platform.logs import configure_logs
     from arena.platform.settings import LogFormat, LogLevel, WrongSettings, read_settings
     from arena.sandbox.runtime import RuntimeFailure
@@ -50,7 +49,7 @@ def check(
         fail(str(error))
     except UploadRefused as error:
         fail(str(error), EXIT_FAILURE)
-    except (ArenaError, CannotStart, ImageError, IntakeError, RuntimeFailure, StoreError) as error:
+    except (ArenaError, CannotStart, IntakeError, RuntimeFailure, StoreError) as error:
         fail(f"can't check bots on this machine: {error}")
     except KeyboardInterrupt:
         say("stopped")

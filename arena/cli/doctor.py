@@ -28,7 +28,6 @@ def doctor(*, as_json: Json = False) -> None:
     """
     from arena.app.folders import CannotStart
     from arena.app.host import examine_host
-    from arena.images.build.context import ImageError
     from arena.platform.logs import configure_logs
     from arena.platform.settings import LogFormat, LogLevel, WrongSettings, read_settings
     from arena.sandbox.runtime import RuntimeFailure
@@ -37,7 +36,7 @@ def doctor(*, as_json: Json = False) -> None:
     try:
         settings = read_settings()
         report = examine_host(settings, say)
-    except (CannotStart, ImageError, RuntimeFailure, WrongSettings) as error:
+    except (CannotStart, RuntimeFailure, WrongSettings) as error:
         fail(str(error), EXIT_USAGE)
     accepted = settings.accept_missing
     if as_json:

@@ -65,7 +65,6 @@ def exit_on_arena_error() -> Iterator[None]:
     """Turn an error that stops a command into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
-    from arena.images.build.context import ImageError
     from arena.ladder.matchmaking import TooFewBots
     from arena.platform.settings import WrongSettings
     from arena.sandbox.runtime import RuntimeFailure
@@ -75,7 +74,7 @@ def exit_on_arena_error() -> Iterator[None]:
         yield
     except WrongSettings as error:
         fail(str(error))
-    except (ArenaError, CannotStart, StoreError, RuntimeFailure, ImageError, TooFewBots) as error:
+    except (ArenaError, CannotStart, StoreError, RuntimeFailure, TooFewBots) as error:
         fail(str(error), EXIT_FAILURE)
     except KeyboardInterrupt:
         say("stopped; run the same command again to resume")

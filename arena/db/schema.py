@@ -8,8 +8,8 @@
 Other tables store bots, accounts, submissions, statistics, analyses, live games, workers and more.
 
 ``rating_event`` is the ladder's append-only log, ``rating_change`` contains the effects of each event, and
-``rating`` is the current fold of the log. Assigning a number to a match, a game or an event requires the
-lock on the row of ``ladder``.
+``rating`` contains the current ratings, which follow from the log. Assigning a number to a match, a game or
+an event requires the lock on the row of ``ladder``.
 """
 
 from datetime import UTC, datetime

@@ -341,7 +341,7 @@ async def _watch(sandbox: Sandbox, queue: _MessageQueue) -> int | None:
 
 @contextmanager
 def _running_sandbox(bot: LocalBot, folder: Path) -> Iterator[Sandbox]:
-    install = f"home-{secrets.token_hex(4)}"
+    install = f"local-{secrets.token_hex(4)}"
     runtime = ProcessRuntime({"bot": bot.command})
     spec = SandboxSpec(
         name=f"arena-{install}-0",

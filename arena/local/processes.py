@@ -55,7 +55,7 @@ class ProgramPlayer:
         """See :class:`arena.local.workers.GamePlayer`."""
         folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket's path is limited to 107 bytes
         folder.chmod(0o711)
-        install = f"home-{secrets.token_hex(4)}"
+        install = f"local-{secrets.token_hex(4)}"
         runtime = ProcessRuntime({str(number): bot.command for number, bot in enumerate(self.bots)})
         launcher = Launcher(runtime, install, folder)
         pool = ThreadPoolExecutor(self.processes)

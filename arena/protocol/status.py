@@ -1,4 +1,4 @@
-"""The API's document about the arena's activity. Commands print parts of it. See also documents.py."""
+"""The API's document about the arena's activity. Commands print parts of it."""
 
 from dataclasses import dataclass
 from datetime import datetime

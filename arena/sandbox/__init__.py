@@ -1,4 +1,4 @@
 """Runs untrusted programs, one bot per sandbox.
 
-``factory`` opens one of the runtimes, which are in ``docker`` and ``process``.
+``factory`` opens the runtimes, which are in ``docker`` and ``process``, and builders of images.
 """

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from arena.sandbox.runtime import RuntimeFailure
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltImage:
@@ -32,7 +30,7 @@ class ImageBuilder(Protocol):
         """Build an image from a folder with a Dockerfile, without pulling and without a network.
 
         The engine caches steps, so repeated builds are fast, and the id stays the same if nothing has
-        changed. Raises BuildFailed if a step fails.
+        changed. If a step fails, the error contains the end of the build's output.
         """
 
     def import_root(self, archive: Path, name: str, labels: Mapping[str, str]) -> None:
@@ -52,7 +50,3 @@ class ImageBuilder(Protocol):
 
     def close(self) -> None:
         """Close connections."""
-
-
-class BuildFailed(RuntimeFailure):
-    """A step of a build failed. The message contains the end of the build's output."""

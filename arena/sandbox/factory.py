@@ -1,4 +1,4 @@
-"""Opens runtimes by their names, and the engine that builds images."""
+"""Opens runtimes, and builders of the images that they run."""
 
 from arena.protocol.match import RuntimeName
 from arena.sandbox.builder import ImageBuilder
@@ -6,7 +6,7 @@ from arena.sandbox.docker.builder import DockerBuilder
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.sandbox.runtime import ImageSource, Runtime
+from arena.sandbox.runtime import ImageSource, Runtime, RuntimeFailure
 
 
 def open_runtime(
@@ -18,14 +18,23 @@ def open_runtime(
     engine's container runtimes; None means its default. ``images`` is None if no submitted bots will run.
     Raises RuntimeFailure if the engine is not responding or can't run bots with these arguments.
     """
-    if name is RuntimeName.PROCESS:
-        return ProcessRuntime()
-    return DockerRuntime(connect(), cores=cores, runtime=container_runtime, install=install, images=images)
+    match name:
+        case RuntimeName.DOCKER:
+            engine = connect()
+            return DockerRuntime(
+                engine, cores=cores, runtime=container_runtime, install=install, images=images
+            )
+        case RuntimeName.PROCESS:
+            return ProcessRuntime()
 
 
-def open_builder() -> ImageBuilder:
-    """Return the engine that builds images; the caller closes it.
+def open_builder(name: RuntimeName) -> ImageBuilder:
+    """Return a builder for the images that a runtime runs; the caller closes it.
 
-    Raises EngineUnavailable if no engine is responding.
+    Raises RuntimeFailure if the engine is not responding, or if the runtime runs no images.
     """
-    return DockerBuilder(connect())
+    match name:
+        case RuntimeName.DOCKER:
+            return DockerBuilder(connect())
+        case RuntimeName.PROCESS:
+            raise RuntimeFailure("bots that run as plain processes have no images: use ARENA_SANDBOX=docker")

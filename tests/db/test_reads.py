@@ -25,8 +25,8 @@ from tests.kinds import on_both
 from tests.ladder.games import rebuild
 
 
-def test_the_leaderboard_equals_a_fold(store: Store) -> None:
-    """Every number on every leaderboard equals that of a fold of the log."""
+def test_the_leaderboard_follows_from_the_log(store: Store) -> None:
+    """Every number on every leaderboard equals the one computed from the log."""
     dice = random.Random(5)  # noqa: S311 - a test's dice
     names = {add_bot(store, name): name for name in "abcde"}
     log: list[Event] = [VersionStarted(version=version, previous=None) for version in names]

@@ -96,7 +96,7 @@ def _honest(number: int) -> bytes:
 
 def _build(sleeper: _Sleeper) -> tuple[str, str]:
     """Build a sleeper; return its name and the id of its image."""
-    with short_folder() as folder, closing(open_builder()) as builder:
+    with short_folder() as folder, closing(open_builder(RuntimeName.DOCKER)) as builder:
         context = folder / f"sleeper-{sleeper.seconds:g}".replace(".", "-")
         shutil.copytree(_SLEEPS, context)
         bot = context / "bot.py"

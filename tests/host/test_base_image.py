@@ -9,11 +9,12 @@ import docker
 import pytest
 
 from arena.images.build.base import ensure_base_image
-from arena.images.build.context import ImageError, build_bot_image
+from arena.images.build.context import build_bot_image
 from arena.languages.javascript import JAVASCRIPT
 from arena.languages.language import Language
 from arena.languages.python import PYTHON
 from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.runtime import RuntimeFailure
 from tests.locks import host_lock
 
 pytestmark = pytest.mark.docker
@@ -102,7 +103,7 @@ def test_an_image_of_the_same_sources_is_kept(
 def test_an_incomplete_recipe_is_named(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is built."""
     shutil.copy(PYTHON.recipe.folder / "Dockerfile", tmp_path)
-    with pytest.raises(ImageError, match=r"requirements\.lock"):
+    with pytest.raises(RuntimeFailure, match=r"requirements\.lock"):
         ensure_base_image(image_builder, replace(PYTHON, recipe=replace(PYTHON.recipe, folder=tmp_path)))
 
 
@@ -125,6 +126,8 @@ def test_a_bots_folder_becomes_an_image(
     # A unique name, because other checkouts may be running this test.
     name = f"host-test-{uuid.uuid4().hex[:8]}"
     folder = write_bot(tmp_path / name, 'ENTRYPOINT ["python3", "/bot/bot.py"]')
+    # Unique content, because removing another checkout's equal image would remove their common layers.
+    (folder / "bot.py").write_text(f"print('here')  # {name}\n")
     (folder / "bot.py").chmod(0o600)
     # Other checkouts may also build the base image.
     with host_lock(f"{PYTHON.name}-image"):
@@ -142,7 +145,7 @@ def test_a_bots_folder_becomes_an_image(
 def test_a_failing_build_shows_its_output(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """The error for a failed build has the output of the failed step."""
     folder = write_bot(tmp_path / "host-test-bad", "RUN echo the reason is here; exit 7")
-    with pytest.raises(ImageError, match="the reason is here") as trouble:
+    with pytest.raises(RuntimeFailure, match="the reason is here") as trouble:
         build_bot_image(image_builder, folder)
     assert "7" in str(trouble.value)
 
@@ -151,18 +154,18 @@ def test_a_failing_build_shows_its_output(image_builder: ImageBuilder, tmp_path:
 def test_a_build_reaches_no_network(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """A build step has no network interface except loopback."""
     step = "RUN python3 -c 'import socket; print(\"cards\", socket.if_nameindex()); raise SystemExit(3)'"
-    with pytest.raises(ImageError, match=r"cards \[\(1, 'lo'\)\]"):
+    with pytest.raises(RuntimeFailure, match=r"cards \[\(1, 'lo'\)\]"):
         build_bot_image(image_builder, write_bot(tmp_path / "host-test-net", step))
 
 
 def test_a_folder_without_a_dockerfile_is_refused(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """The error for a folder without a Dockerfile names the missing file."""
-    with pytest.raises(ImageError, match="no Dockerfile"):
+    with pytest.raises(RuntimeFailure, match="no Dockerfile"):
         build_bot_image(image_builder, tmp_path)
 
 
 def test_a_name_that_no_image_can_have_is_refused(image_builder: ImageBuilder, tmp_path: Path) -> None:
     """A folder is refused if its name, which becomes part of the image's, isn't valid there."""
     folder = write_bot(tmp_path / "Bad Name", "")
-    with pytest.raises(ImageError, match="lower-case"):
+    with pytest.raises(RuntimeFailure, match="lower-case"):
         build_bot_image(image_builder, folder)

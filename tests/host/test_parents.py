@@ -1,15 +1,21 @@
-"""Tests of images' parents: a registry's tag is resolved once, and stored with its digest."""
+"""Tests of images' parents: a registry's tag is resolved once, and stored with its digest.
+
+Errors say whether the registry, the image or the engine failed.
+"""
 
 import gzip
 import hashlib
 import io
 import json
+import socket
 import tarfile
 import threading
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import docker
 import pytest
@@ -18,6 +24,9 @@ from docker.errors import ImageNotFound
 from arena.images.build.parent import ensure_parent
 from arena.languages.language import Parents
 from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.docker import builder
+from arena.sandbox.docker.builder import DockerBuilder
+from arena.sandbox.runtime import EngineUnavailable, RuntimeFailure
 
 pytestmark = pytest.mark.docker
 
@@ -195,3 +204,68 @@ def test_an_image_that_the_operator_pinned_is_used(
     said: list[str] = []
     assert ensure_parent(image_builder, parents, said.append).digest == pinned
     assert said == []
+
+
+def test_a_failed_pull_says_why(image_builder: ImageBuilder, registry: Registry, parents: Parents) -> None:
+    """The engine reports that a layer is missing while it pulls the image."""
+    assert parents
+    registry.publish("first")
+    manifest = json.loads(registry.documents[registry.tag])
+    del registry.documents[manifest["layers"][0]["digest"]]
+    pinned = image_builder.resolve(registry.name)
+    with pytest.raises(RuntimeFailure, match=r"could not pull .*: the engine reported: "):
+        image_builder.pull(pinned)
+
+
+def test_a_tag_that_the_registry_lacks_is_named(image_builder: ImageBuilder, registry: Registry) -> None:
+    """The error doesn't blame the engine."""
+    name = registry.name.replace(":1", ":2")
+    with pytest.raises(RuntimeFailure, match=name) as trouble:
+        image_builder.resolve(name)
+    assert "not responding" not in str(trouble.value)
+
+
+def test_a_silent_registry_is_named(
+    docker_client: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A registry that accepts connections but doesn't answer is to blame, not the engine."""
+    monkeypatch.setattr(builder, "_REGISTRY_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        name = f"127.0.0.1:{server.getsockname()[1]}/kaiten-test:1"
+        with pytest.raises(RuntimeFailure, match="the registry did not answer within 1 s"):
+            DockerBuilder(docker_client.api).resolve(name)
+
+
+def test_an_archive_that_is_none_is_not_imported(image_builder: ImageBuilder, tmp_path: Path) -> None:
+    """The engine's reason is in the error."""
+    archive = tmp_path / "root.tar"
+    archive.write_bytes(b"not a tar archive" * 100)
+    with pytest.raises(RuntimeFailure, match="could not import kaiten/host-test"):
+        image_builder.import_root(archive, "kaiten/host-test:1", {})
+    assert image_builder.find("kaiten/host-test:1") is None
+
+
+def test_an_engine_that_breaks_off_is_reported(tmp_path: Path) -> None:
+    """An engine that ends the connection in the middle of a build is unavailable."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b'100\r\n{"stream": ')
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    (tmp_path / "Dockerfile").write_text("FROM scratch\n")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            client = docker.APIClient(base_url=f"tcp://127.0.0.1:{server.server_port}", version="1.41")
+            with closing(DockerBuilder(client)) as broken, pytest.raises(EngineUnavailable):
+                broken.build(tmp_path, tag="kaiten/host-test:1", labels={}, arguments={})
+        finally:
+            server.shutdown()
+            thread.join()

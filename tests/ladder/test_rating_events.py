@@ -1,4 +1,4 @@
-"""Tests of the fold of a rating log, and of the points of rating curves."""
+"""Tests of the ratings computed from a log, and of the points of rating curves."""
 
 import math
 from dataclasses import replace

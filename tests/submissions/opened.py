@@ -16,6 +16,7 @@ from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.match import RuntimeName
 from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.factory import open_builder
 from arena.submissions.receiver import Upload, open_receiver
@@ -89,7 +90,7 @@ def main() -> None:
     """Run the arena and play until killed."""
     settings = settings_in(Path(sys.argv[1]), Path(sys.argv[2]))
     with (
-        closing(open_builder()) as builder,
+        closing(open_builder(RuntimeName.DOCKER)) as builder,
         opened(settings, builder) as arena,
         arena.coordinator() as coordinator,
     ):

@@ -5,8 +5,8 @@ Routes are plain functions:
 - A route returns a frozen dataclass, which FastAPI serializes and describes. The docstrings of the function
   and the dataclass become the API's description: the function's first line is the summary, and the
   dataclass's ``Attributes`` describe the fields. If commands also print the document, it belongs in
-  :mod:`arena.protocol`. A route may return a subclass of its document, such as a row from the
-  store: FastAPI leaves out the fields that the subclass adds.
+  :mod:`arena.protocol`. A route may return a subclass of its document, such as a row from the store: FastAPI
+  leaves out the fields that the subclass adds.
 - The type of an argument, such as ``caller: Reader``, requires a scope. If ``caller.may_see`` returns False,
   raise ``Problem(404, …)``, so that the response doesn't reveal what exists. :func:`refusal` turns domain
   errors into problems. Common problems are described for every route, others by

@@ -1,14 +1,14 @@
 """Builds images: base images for bots, one image per bot, and the arena's own.
 
-    ensure_base_image(client, language)  kaiten/bot-base-python:latest and the like, built only if missing
+    ensure_base_image(builder, language) kaiten/bot-base-python:latest and the like, built only if missing
                                          or outdated
-    build_bot_image(client, folder)      an image from a folder with a Dockerfile
-    build_canary_image(client)           kaiten/canary:latest, which tests the sandbox from inside
-    build_server_image(client)           localhost/kaiten/server:latest, from a checkout
-    build_database_image(client)         localhost/kaiten/postgresql:15, for docker-compose.yml
+    build_bot_image(builder, folder)     an image from a folder with a Dockerfile
+    build_canary_image(builder)          kaiten/canary:latest, which tests the sandbox from inside
+    build_server_image(builder)          localhost/kaiten/server:latest, from a checkout
+    build_database_image(builder)        localhost/kaiten/postgresql:15, for docker-compose.yml
 
 Build inputs are trusted: they are the arena's sample bots and the local user's own bots. The steps of a
 Dockerfile run in the engine's ordinary containers, without a network but outside the sandbox.
 
-Failures raise ImageError, which says which image failed, why, and what to do.
+Failures raise RuntimeFailure, which says which image failed, why, and what to do.
 """

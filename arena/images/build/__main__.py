@@ -11,9 +11,9 @@ import sys
 from contextlib import closing
 
 from arena.images.build.base import ensure_base_image
-from arena.images.build.context import ImageError
 from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE, build_database_image, build_server_image
 from arena.languages.registry import LANGUAGES
+from arena.protocol.match import RuntimeName
 from arena.sandbox.factory import open_builder
 from arena.sandbox.runtime import RuntimeFailure
 
@@ -34,13 +34,13 @@ def main() -> int:
     )
     language = languages.get(parser.parse_args().image)
     try:
-        with closing(open_builder()) as builder:
+        with closing(open_builder(RuntimeName.DOCKER)) as builder:
             if language is None:
                 build_server_image(builder, _say)
                 build_database_image(builder, _say)
             else:
                 ensure_base_image(builder, language, _say)
-    except (ImageError, RuntimeFailure) as error:
+    except RuntimeFailure as error:
         _say(str(error))
         return 1
     images = language.base_image if language else f"{SERVER_IMAGE} and {DATABASE_IMAGE}"

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final
 
 import arena
-from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels
+from arena.images.build.context import PINS, Say, build, fetch_wheels
 from arena.images.build.parent import PARENT_LABEL, Parent, debian_recipe, ensure_parent
 from arena.languages.language import BaseRecipe, Language
 from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.runtime import RuntimeFailure
 
 _DOCKERFILE: Final = "Dockerfile"
 
@@ -28,7 +29,7 @@ unchanged.
 def fetch_packages(recipe: BaseRecipe, architecture: str, target: Path) -> None:
     """Fetch a recipe's pinned packages into a new folder.
 
-    ``architecture`` is the image's, such as ``amd64``. Raises ImageError.
+    ``architecture`` is the image's, such as ``amd64``. Raises RuntimeFailure.
     """
     target.mkdir()
     if set(recipe.pins) >= NPM_PINS:
@@ -51,11 +52,11 @@ _OPTIONS: Final = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", 
 def fetch_modules(folder: Path, target: Path) -> None:
     """Install a folder's pinned npm packages, each checked against its hash.
 
-    The packages run on any architecture. Raises ImageError.
+    The packages run on any architecture. Raises RuntimeFailure.
     """
     npm = shutil.which("npm")
     if npm is None:
-        raise ImageError(
+        raise RuntimeFailure(
             f"fetching the packages for {folder} requires npm, which is not installed. On Debian or Ubuntu, "
             "run: sudo apt-get install npm. Or build the image from a checkout on the engine's host, with "
             ".venv/bin/python -m arena.images.build and the language's name"
@@ -72,7 +73,7 @@ def fetch_modules(folder: Path, target: Path) -> None:
             check=False,
         )
         if done.returncode:
-            raise ImageError(
+            raise RuntimeFailure(
                 f"npm could not fetch the packages for {folder} (is the registry reachable?):\n"
                 f"{done.stderr.strip()}"
             )
@@ -86,7 +87,7 @@ _COMPILED: Final = "__pycache__"
 def ensure_base_image(builder: ImageBuilder, language: Language, say: Say = lambda _: None) -> str:
     """Build a language's base image, unless the engine has one built from the same sources; return its id.
 
-    ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageError or
+    ``say`` receives a message for each slow stage, and none if the image is up to date. Raises
     RuntimeFailure.
     """
     fingerprint = _fingerprint(language)
@@ -151,5 +152,5 @@ def _fingerprint(language: Language) -> str:
             digest.update(f"\0{inside}\0{len(content)}\0".encode() + content)
     except OSError as error:
         name = language.base_image
-        raise ImageError(f"the recipe for {name} is incomplete: {error}") from error
+        raise RuntimeFailure(f"the recipe for {name} is incomplete: {error}") from error
     return digest.hexdigest()

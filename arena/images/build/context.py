@@ -14,11 +14,6 @@ from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.canary import probe
 from arena.sandbox.runtime import RuntimeFailure
 
-
-class ImageError(Exception):
-    """An image could not be built. The message says which one, why, and what to do."""
-
-
 Say = Callable[[str], None]  # receives a short description of each stage
 
 
@@ -32,18 +27,15 @@ def build(
 ) -> str:
     """Build an image from a folder with a Dockerfile, whatever the modes of its files; return its id.
 
-    Raises ImageError if the build failed. The error contains the end of the build's output.
+    Raises RuntimeFailure.
     """
     with _readable_copy(folder) as context:
-        try:
-            return builder.build(context, tag=tag, labels=labels, arguments=arguments).id
-        except RuntimeFailure as error:
-            raise ImageError(f"{folder}: {error}") from error
+        return builder.build(context, tag=tag, labels=labels, arguments=arguments).id
 
 
 @contextmanager
 def _readable_copy(folder: Path) -> Iterator[Path]:
-    """Copy a folder so that every user can read it, as with `chmod -R a+rX`. Raises ImageError.
+    """Copy a folder so that every user can read it, as with `chmod -R a+rX`. Raises RuntimeFailure.
 
     With a strict umask, only this user can read new files, such as those in a checkout. Images keep the
     files' modes, but their programs run as other users.
@@ -57,7 +49,7 @@ def _readable_copy(folder: Path) -> Iterator[Path]:
                     mode = path.stat().st_mode
                     path.chmod(mode | (0o555 if path.is_dir() or mode & 0o111 else 0o444))
         except OSError as error:
-            raise ImageError(f"{folder} can't be copied for the build: {error}") from error
+            raise RuntimeFailure(f"{folder} can't be copied for the build: {error}") from error
         yield context
 
 
@@ -77,10 +69,10 @@ def fetch_wheels(
 
     ``folder`` contains the lock file ``pins``; ``architecture`` is the image's, such as ``amd64``. ``tools``
     is the lock file of the build tools for packages without a wheel; None if all packages have wheels.
-    Raises ImageError.
+    Raises RuntimeFailure.
     """
     if architecture not in _WHEELS:
-        raise ImageError(
+        raise RuntimeFailure(
             f"images can't be built for the architecture {architecture}: use a host with "
             f"{' or '.join(_WHEELS)}"
         )
@@ -100,7 +92,7 @@ def fetch_wheels(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise ImageError(
+        raise RuntimeFailure(
             f"uv could not fetch the packages in {lock} (is the package index reachable? is uv in this "
             f"environment? `make setup` installs it):\n{done.stderr.strip()}"
         )
@@ -116,16 +108,16 @@ def build_bot_image(builder: ImageBuilder, folder: Path) -> str:
     id stays the same if nothing has changed.
 
     ``folder`` contains a Dockerfile, which usually begins with `FROM kaiten/bot-base-python`. Raises
-    ImageError.
+    RuntimeFailure.
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):
-        raise ImageError(
+        raise RuntimeFailure(
             f"{folder}: an image can't be named after {name!r}. Rename the folder, using only "
             "lower-case letters, digits, - and _"
         )
     if not (folder / "Dockerfile").is_file():
-        raise ImageError(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
+        raise RuntimeFailure(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
     tag = f"kaiten/bot-{name}:latest"
     return build(builder, folder, tag=tag, labels={_LABEL: name}, arguments={})
 
@@ -144,8 +136,8 @@ def build_canary_image(builder: ImageBuilder) -> str:
     """Build the image of the canary, which tries to break out of its container, and return the image's id.
 
     Like a hostile image, it has a world-writable folder, which only the read-only root file system protects.
-    The engine's layer cache makes repeated builds fast. Requires the Python base image. Raises ImageError if
-    the build failed.
+    The engine's layer cache makes repeated builds fast. Requires the Python base image. Raises
+    RuntimeFailure if the build failed.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:
         folder = Path(name)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from arena.images.build.context import ImageError, Say
+from arena.images.build.context import Say
 from arena.languages.language import DEBIAN_RELEASE, Parents
 from arena.sandbox.builder import BuiltImage, ImageBuilder
 from arena.sandbox.runtime import RuntimeFailure
@@ -76,8 +76,7 @@ def find_debian_image(builder: ImageBuilder, parents: Parents) -> BuiltImage | N
 def bootstrap(builder: ImageBuilder, parents: Parents, say: Say) -> BuiltImage:
     """Make the image from Debian packages, and return it.
 
-    Raises ImageError if mmdebstrap fails, or if it is missing and can't be installed here. Raises
-    RuntimeFailure if the engine fails.
+    Raises RuntimeFailure, for example if mmdebstrap is missing and can't be installed here.
     """
     _require_mmdebstrap(parents, say)
     say(f"Building {parents.debian_image} from Debian packages with mmdebstrap")
@@ -88,7 +87,7 @@ def bootstrap(builder: ImageBuilder, parents: Parents, say: Say) -> BuiltImage:
         builder.import_root(archive, parents.debian_image, {_LABEL: debian_recipe(parents)})
     image = find_debian_image(builder, parents)
     if image is None:
-        raise ImageError(
+        raise RuntimeFailure(
             f"the engine imported {parents.debian_image} but does not list it: see the engine's log"
         )
     return image
@@ -98,7 +97,7 @@ def _require_mmdebstrap(parents: Parents, say: Say) -> None:
     if shutil.which("mmdebstrap") and _KEYRING.exists():
         return
     if os.geteuid() != 0 or not _is_debian():
-        raise ImageError(
+        raise RuntimeFailure(
             f"the engine could not pull {parents.official}. Building the image from Debian packages instead "
             f"requires {' and '.join(_TOOLS)}. Give the engine access to the registry or, on Debian or "
             f"Ubuntu, run: sudo apt-get install {' '.join(_TOOLS)}"
@@ -121,7 +120,7 @@ def _update_lists() -> None:
     while True:
         try:
             _apt_get("update")
-        except ImageError as error:
+        except RuntimeFailure as error:
             if "Could not get lock" not in str(error) or time.monotonic() > last:
                 raise
             time.sleep(1)
@@ -134,7 +133,7 @@ def _apt_get(*arguments: str) -> None:
 
 
 def _run(command: list[str], out: int | None = None) -> None:
-    """Run a system program; its stdout goes to the descriptor ``out``. Raises ImageError with its stderr."""
+    """Run a system program, with its stdout to the descriptor ``out``. Raises RuntimeFailure."""
     try:
         done = subprocess.run(  # noqa: S603 - our own argument lists
             command,
@@ -148,10 +147,12 @@ def _run(command: list[str], out: int | None = None) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ImageError(f"{command[0]} failed to run: {error}") from error
+        raise RuntimeFailure(f"{command[0]} failed to run: {error}") from error
     if done.returncode:
         tail = done.stderr.splitlines()[-_TAIL_LINES:]
-        raise ImageError("\n".join([f"{command[0]} failed with code {done.returncode}; its output:", *tail]))
+        raise RuntimeFailure(
+            "\n".join([f"{command[0]} failed with code {done.returncode}; its output:", *tail])
+        )
 
 
 PARENT_LABEL: Final = "kaiten.parent"
@@ -170,8 +171,7 @@ class Parent:
 def ensure_parent(builder: ImageBuilder, parents: Parents, say: Say) -> Parent:
     """Return a parent: one that the engine has, else one from a registry, else one from Debian packages.
 
-    Raises ImageError if neither the registry nor Debian packages can provide one, or RuntimeFailure if the
-    engine fails.
+    Raises RuntimeFailure, for example if neither the registry nor Debian packages can provide one.
     """
     image = find_debian_image(builder, parents)
     if image is None:
@@ -210,5 +210,5 @@ def _pull(builder: ImageBuilder, name: str, say: Say) -> BuiltImage | None:
         say(f"Pulling {pinned}")
         return builder.pull(pinned)
     except RuntimeFailure as error:
-        say(f"No image from the registry: {str(error).splitlines()[0]}")
+        say(str(error).splitlines()[0])
         return None

@@ -7,11 +7,12 @@ from typing import Final
 
 import arena
 from arena.images.build.base import PACKAGES, fetch_packages
-from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels
+from arena.images.build.context import PINS, Say, build, fetch_wheels
 from arena.images.build.parent import PARENT_LABEL, ensure_parent
 from arena.languages.language import Parents
 from arena.languages.python import PYTHON
 from arena.sandbox.builder import ImageBuilder
+from arena.sandbox.runtime import RuntimeFailure
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
 """The name begins with localhost, so that no registry is ever queried for the image."""
@@ -27,11 +28,11 @@ def build_server_image(builder: ImageBuilder, say: Say = lambda _: None) -> str:
     """Build SERVER_IMAGE from this checkout, on the parent of the Python base image, and return its id.
 
     The engine's layer cache makes repeated builds fast; the id stays the same if nothing has changed. Raises
-    ImageError or RuntimeFailure.
+    RuntimeFailure.
     """
     checkout = Path(arena.__file__).parent.parent
     if not (checkout / _DOCKERFILE).is_file():
-        raise ImageError(
+        raise RuntimeFailure(
             f"{SERVER_IMAGE} is built from a checkout, but {checkout} has no {_DOCKERFILE}: "
             "run this in a checkout"
         )
@@ -72,11 +73,11 @@ _PARENTS: Final = Parents(
 def build_database_image(builder: ImageBuilder, say: Say = lambda _: None) -> str:
     """Build DATABASE_IMAGE from this checkout and return its id; ``say`` reports each stage.
 
-    Raises ImageError or RuntimeFailure.
+    Raises RuntimeFailure.
     """
     recipe = Path(arena.__file__).parent.parent / _DATABASE_FOLDER
     if not recipe.is_dir():
-        raise ImageError(
+        raise RuntimeFailure(
             f"{DATABASE_IMAGE} is built from a checkout, but there is no {recipe}: run this in a checkout"
         )
     parent = ensure_parent(builder, _PARENTS, say)

@@ -1,14 +1,17 @@
 """Builds images with a Docker engine, version 20.10 or later."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import docker
+import msgspec
 from docker.errors import ImageNotFound
 from docker.utils import parse_repository_tag
+from requests import ReadTimeout
 
-from arena.sandbox.builder import BuildFailed, BuiltImage
+from arena.sandbox.builder import BuiltImage
 from arena.sandbox.docker.engine import engine_errors, with_timeout
 from arena.sandbox.runtime import RuntimeFailure
 
@@ -16,6 +19,8 @@ _SILENCE_SECONDS: Final = 600
 """A build step may compile for a long time without output."""
 
 _REGISTRY_SECONDS: Final = 8
+"""Timeout for resolving a tag in a registry. docker-py has no timeout for pulling an image."""
+
 _TAIL_LINES: Final = 40
 
 
@@ -66,8 +71,9 @@ class DockerBuilder:
             ):
                 output.append(message.get("stream", ""))
                 if "error" in message:
-                    tail = "".join(output).splitlines()[-_TAIL_LINES:]
-                    raise BuildFailed("\n".join([f"{message['error'].strip()}; the build's output:", *tail]))
+                    tail = "\n".join("".join(output).splitlines()[-_TAIL_LINES:])
+                    reason = message["error"].strip()
+                    raise RuntimeFailure(f"could not build {tag}: {reason}; the build's output:\n{tail}")
         return self._get(tag)
 
     def import_root(self, archive: Path, name: str, labels: Mapping[str, str]) -> None:
@@ -75,19 +81,21 @@ class DockerBuilder:
         repository, tag = parse_repository_tag(name)
         changes = [f"LABEL {key}={value}" for key, value in labels.items()]
         with engine_errors(f"import {name}"):
-            self._client.import_image_from_file(str(archive), repository=repository, tag=tag, changes=changes)
+            report = self._client.import_image_from_file(
+                str(archive), repository=repository, tag=tag, changes=changes
+            )
+        _check(map(msgspec.json.decode, report.splitlines()), f"import {name}")
 
     def resolve(self, name: str) -> str:
         """Return the name, with its digest, of the image that a registry has under a tag now."""
-        with engine_errors(f"find {name} in its registry"):
+        with _registry_errors(name):
             found: dict[str, Any] = self._registry_client.inspect_distribution(name)  # type: ignore[no-untyped-call] # as above
         return f"{parse_repository_tag(name)[0]}@{found['Descriptor']['digest']}"
 
     def pull(self, name: str) -> BuiltImage:
         """Pull an image from its registry."""
-        with engine_errors(f"pull {name}"):
-            for _ in self._registry_client.pull(name, stream=True):
-                pass  # the image is complete at the end of the engine's report
+        with _registry_errors(name):
+            _check(self._client.pull(name, stream=True, decode=True), f"pull {name}")
         return self._get(name)
 
     def tag(self, image: BuiltImage, name: str) -> None:
@@ -109,3 +117,24 @@ class DockerBuilder:
     def close(self) -> None:
         """Close the connections to the engine."""
         self._client.close()
+
+
+def _check(report: Iterable[Mapping[str, Any]], doing: str) -> None:
+    """Read the engine's report about an action. Raises RuntimeFailure if it contains an error."""
+    for message in report:
+        if "error" in message:
+            raise RuntimeFailure(f"could not {doing}: the engine reported: {message['error']}")
+
+
+@contextmanager
+def _registry_errors(name: str) -> Iterator[None]:
+    """Like :func:`engine_errors`, but recognises that a registry is slow, or has no such image."""
+    with engine_errors(f"get {name} from its registry"):
+        try:
+            yield
+        except ImageNotFound as error:
+            raise RuntimeFailure(f"the registry has no {name}: {error.explanation}") from error
+        except ReadTimeout as error:
+            raise RuntimeFailure(
+                f"the registry did not answer within {_REGISTRY_SECONDS} s about {name}"
+            ) from error

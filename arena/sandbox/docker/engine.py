@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Final
 
 import docker
-from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.credentials.errors import StoreError
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound, StreamParseError
 from docker.utils import kwargs_from_env
+from requests import RequestException
+from urllib3.exceptions import HTTPError
 
 from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailure
 
-_PING_SECONDS: Final = 5
+PING_SECONDS: Final = 5
+"""Timeout for calls that an engine answers immediately."""
+
 _CALL_SECONDS: Final = 60
 _CONNECTIONS: Final = 64
 """Maximum number of open connections. A running bot uses two: one to wait for its end, and one to read its
@@ -32,7 +37,7 @@ def connect() -> docker.APIClient:
     address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
         where = kwargs_from_env()
-        client = docker.APIClient(version="auto", timeout=_PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
+        client = docker.APIClient(version="auto", timeout=PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
     except (DockerException, OSError) as error:
         raise EngineUnavailable(
             f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
@@ -43,7 +48,7 @@ def connect() -> docker.APIClient:
     return client
 
 
-def with_timeout(client: docker.APIClient, seconds: int = _PING_SECONDS) -> docker.APIClient:
+def with_timeout(client: docker.APIClient, seconds: int) -> docker.APIClient:
     """Return a client with the same connections and another timeout. It needn't be closed."""
     copy = docker.APIClient.__new__(docker.APIClient)
     vars(copy).update(vars(client))  # copy.copy copies only what requests.Session pickles
@@ -70,8 +75,10 @@ def engine_errors(doing: str) -> Iterator[None]:
         raise RuntimeFailure(
             f"could not {doing}: the engine reported: {error.explanation or error}"
         ) from error
-    except (DockerException, OSError) as error:
+    except (RequestException, HTTPError, StreamParseError, ConnectionError, TimeoutError) as error:
         raise EngineUnavailable(f"could not {doing}: the engine is not responding: {error}") from error
+    except (DockerException, StoreError, OSError) as error:
+        raise RuntimeFailure(f"could not {doing}: {error}") from error
 
 
 @contextmanager

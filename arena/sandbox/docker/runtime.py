@@ -25,7 +25,7 @@ from arena.sandbox.docker.cgroups import (
     end_container,
     reclaim_cache,
 )
-from arena.sandbox.docker.engine import engine_errors, launch_errors, with_timeout
+from arena.sandbox.docker.engine import PING_SECONDS, engine_errors, launch_errors, with_timeout
 from arena.sandbox.docker.images import (
     DockerImages,
     EngineImage,
@@ -84,7 +84,7 @@ class DockerRuntime:
         init = init_for(info["Architecture"], readable=gvisor)
         self._init = InitVolume(client, init)
         # Health checks must not wait for slow calls to the engine.
-        self._health_client = with_timeout(client)
+        self._health_client = with_timeout(client, PING_SECONDS)
         self._health_init = InitVolume(self._health_client, init)
         self.describe = f"docker/{chosen}"
         self.host = EngineHost(

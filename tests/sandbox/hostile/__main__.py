@@ -73,7 +73,7 @@ def main() -> int:
     lines = [_Line(attack) for attack in attacks if not options.numbers or attack.number in options.numbers]
     # So that SIGTERM, too, leads to the cleanup in `finally`.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    client = docker.from_env()
+    client = docker.from_env(use_context=False)
     stage = HostileStage(client, ensure_base_image(DockerBuilder(client.api), PYTHON), options.runtime)
     try:
         for turn in range(options.times):
