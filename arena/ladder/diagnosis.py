@@ -21,9 +21,7 @@ _NETWORK_ERROR: Final = re.compile(
 """What many languages' libraries print for unresolved names and unreachable hosts. The codes match only as
 whole words in capitals: Python's ModuleNotFoundError contains one of them in mixed case."""
 
-_MISSING_MODULE: Final = re.compile(
-    r"\b(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find module)\b"
-)
+_MISSING_MODULE: Final = re.compile(rf"\b(?:{'|'.join(language.missing_module for language in LANGUAGES)})\b")
 
 
 def where_it_failed(stderr: str) -> str | None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from arena.languages.packages import Packages
+
 BOT_FOLDER: Final = "/bot"
 """The folder that contains a bot's file in the bot's image; also the bot's working directory."""
 
@@ -46,14 +48,12 @@ class Parents:
 class BaseRecipe:
     """The inputs of a base image, which contains everything except a bot's own files.
 
-    The build context contains ``library``, the Dockerfile, and the pinned packages: those from
-    requirements.lock in ``packages/wheels``, and those from package-lock.json in ``packages/node_modules``.
+    The build context contains ``library``, the Dockerfile, and in ``packages`` the fetched packages.
     """
 
     folder: Path  # contains the Dockerfile and the pins
-    pins: tuple[str, ...]  # files in the folder that pin the packages
-    packages: str  # a description of the packages, for progress messages
-    wheel_files: tuple[str, ...] = ("*",)  # patterns of the files and folders to keep from the wheels
+    packages: tuple[Packages, ...]  # pinned by files in the folder
+    content: str  # the main packages, for progress messages
     library: tuple[str, ...]  # the arena's own files and folders, relative to the parent of `arena`
     parents: Parents
 
@@ -85,6 +85,7 @@ class Language:
     recipe: BaseRecipe
     starter: Starter
     find_failure: Callable[[str], Failure | None]  # finds the last error in a bot's stderr
+    missing_module: str  # a pattern of words that an error for a missing module contains
     find_position: Callable[[str], str | None] = no_position  # finds a late bot's position in its stderr
 
     @property

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.images.build.base import NPM_PINS, fetch_modules
 from arena.languages.javascript import JAVASCRIPT
-from arena.sandbox.runtime import RuntimeFailure
+from arena.languages.packages import NPM_PINS, FetchFailed, fetch_modules
 
 RECIPE = JAVASCRIPT.recipe.folder
 
@@ -23,7 +22,7 @@ def copy_pins(folder: Path) -> Path:
 def test_missing_npm_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to install npm. Nothing is created."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RuntimeFailure, match="apt-get install npm"):
+    with pytest.raises(FetchFailed, match="apt-get install npm"):
         fetch_modules(RECIPE, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -37,7 +36,7 @@ def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
     long = pinned["packages"]["node_modules/long"]
     long["integrity"] = pinned["packages"]["node_modules/protobufjs"]["integrity"]
     lock.write_text(json.dumps(pinned))
-    with pytest.raises(RuntimeFailure, match="EINTEGRITY"):
+    with pytest.raises(FetchFailed, match="EINTEGRITY"):
         fetch_modules(tmp_path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -51,5 +50,5 @@ def test_a_list_that_differs_from_the_lock_file_is_refused(tmp_path: Path) -> No
     wanted = json.loads(package.read_text())
     wanted["dependencies"]["protobufjs"] = "6.11.4"
     package.write_text(json.dumps(wanted))
-    with pytest.raises(RuntimeFailure, match=r"package-lock\.json .* are in sync"):
+    with pytest.raises(FetchFailed, match=r"package-lock\.json .* are in sync"):
         fetch_modules(tmp_path, tmp_path / "out")

@@ -65,7 +65,7 @@ let source = null;
 
 /** Offer to go to the line of code that the verdict mentions. */
 function showLine() {
-  const [, number] = checked.querySelector('[data-part="end"]').textContent.match(/\bbot\.(?:(?:py|js), line |js:)(\d+)/) ?? [];
+  const [, number] = checked.querySelector('[data-part="end"]').textContent.match(/\bbot\.[a-z]+(?:, line |:)(\d+)/) ?? [];
   failed.hidden = !number;
   failed.textContent = `Go to line ${number}`;
   failed.onclick = () => editor.go(Number(number));

@@ -2,17 +2,18 @@
 
 import hashlib
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import arena
-from arena.images.build.context import PINS, Say, build, fetch_wheels
+from arena.images.build.context import Say, build
 from arena.images.build.parent import PARENT_LABEL, Parent, debian_recipe, ensure_parent
 from arena.languages.language import BaseRecipe, Language
+from arena.languages.packages import FetchFailed
 from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.runtime import RuntimeFailure
 
@@ -32,52 +33,18 @@ def fetch_packages(recipe: BaseRecipe, architecture: str, target: Path) -> None:
     ``architecture`` is the image's, such as ``amd64``. Raises RuntimeFailure.
     """
     target.mkdir()
-    if set(recipe.pins) >= NPM_PINS:
-        fetch_modules(recipe.folder, target / "node_modules")
-    if PINS in recipe.pins:
-        with tempfile.TemporaryDirectory(prefix="kaiten-wheels-") as name:
-            wheels = Path(name, "wheels")
-            fetch_wheels(recipe.folder, architecture, wheels)
-            for path in (found for pattern in recipe.wheel_files for found in wheels.glob(pattern)):
-                kept = target / "wheels" / path.relative_to(wheels)
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(path, kept)
+    with fetch_errors():
+        for packages in recipe.packages:
+            packages.fetch(recipe.folder, architecture, target)
 
 
-NPM_PINS: Final = frozenset({"package.json", "package-lock.json"})
-
-_OPTIONS: Final = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
-
-
-def fetch_modules(folder: Path, target: Path) -> None:
-    """Install a folder's pinned npm packages, each checked against its hash.
-
-    The packages run on any architecture. Raises RuntimeFailure.
-    """
-    npm = shutil.which("npm")
-    if npm is None:
-        raise RuntimeFailure(
-            f"fetching the packages for {folder} requires npm, which is not installed. On Debian or Ubuntu, "
-            "run: sudo apt-get install npm. Or build the image from a checkout on the engine's host, with "
-            ".venv/bin/python -m arena.images.build and the language's name"
-        )
-    with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
-        for pin in NPM_PINS:
-            shutil.copy(folder / pin, name)
-        done = subprocess.run(  # noqa: S603 - our own argument list
-            [npm, "ci", *_OPTIONS, "--loglevel=error"],
-            cwd=name,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeFailure(
-                f"npm could not fetch the packages for {folder} (is the registry reachable?):\n"
-                f"{done.stderr.strip()}"
-            )
-        shutil.move(Path(name, "node_modules"), target)
+@contextmanager
+def fetch_errors() -> Iterator[None]:
+    """Convert FetchFailed to RuntimeFailure."""
+    try:
+        yield
+    except FetchFailed as error:
+        raise RuntimeFailure(str(error)) from error
 
 
 _LABEL: Final = "kaiten.recipe"
@@ -119,7 +86,7 @@ def _gather(builder: ImageBuilder, language: Language, target: Path, say: Say) -
     if ready.is_dir():
         shutil.copytree(ready, target)
         return ensure_parent(builder, recipe.parents, say)
-    say(f"Fetching {recipe.packages} for {language.base_image}")
+    say(f"Fetching {recipe.content} for {language.base_image}")
     _, architecture = builder.platform()
     with ThreadPoolExecutor(max_workers=1) as executor:
         fetched = executor.submit(fetch_packages, recipe, architecture, target)
@@ -144,8 +111,9 @@ def _library(recipe: BaseRecipe) -> Iterator[tuple[Path, str]]:
 def _fingerprint(language: Language) -> str:
     """Hash all of the image's inputs: its files by name and content, and its parent."""
     recipe = language.recipe
+    pins = (pin for packages in recipe.packages for pin in packages.pins)
     digest = hashlib.sha256(f"{debian_recipe(recipe.parents)} {recipe.parents.official}".encode())
-    own = ((recipe.folder / name, f"recipe/{name}") for name in (_DOCKERFILE, *recipe.pins))
+    own = ((recipe.folder / name, f"recipe/{name}") for name in (_DOCKERFILE, *pins))
     try:
         for path, inside in (*own, *_library(recipe)):
             content = path.read_bytes()

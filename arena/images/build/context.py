@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -51,51 +49,6 @@ def _readable_copy(folder: Path) -> Iterator[Path]:
         except OSError as error:
             raise RuntimeFailure(f"{folder} can't be copied for the build: {error}") from error
         yield context
-
-
-PINS = "requirements.lock"
-
-_PYTHON = "3.11"
-_WHEELS = {  # an architecture's name in images: the platform of its wheels
-    "amd64": "x86_64-manylinux_2_28",
-    "arm64": "aarch64-manylinux_2_28",
-}
-
-
-def fetch_wheels(
-    folder: Path, architecture: str, target: Path, *, pins: str = PINS, tools: Path | None = None
-) -> None:
-    """Install the pinned packages for an image's Python, each checked against its hashes.
-
-    ``folder`` contains the lock file ``pins``; ``architecture`` is the image's, such as ``amd64``. ``tools``
-    is the lock file of the build tools for packages without a wheel; None if all packages have wheels.
-    Raises RuntimeFailure.
-    """
-    if architecture not in _WHEELS:
-        raise RuntimeFailure(
-            f"images can't be built for the architecture {architecture}: use a host with "
-            f"{' or '.join(_WHEELS)}"
-        )
-    lock = folder / pins
-    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
-    command += [
-        "--target",
-        str(target),
-        "--python-version",
-        _PYTHON,
-        "--python-platform",
-        _WHEELS[architecture],
-    ]
-    command += ["--build-constraints", str(tools)] if tools else ["--only-binary", ":all:"]
-    command += ["--require-hashes", "--link-mode", "copy", "-r", str(lock)]
-    done = subprocess.run(  # noqa: S603 - our own argument list
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise RuntimeFailure(
-            f"uv could not fetch the packages in {lock} (is the package index reachable? is uv in this "
-            f"environment? `make setup` installs it):\n{done.stderr.strip()}"
-        )
 
 
 _LABEL = "kaiten.bot"

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Final
 
 import arena
-from arena.images.build.base import PACKAGES, fetch_packages
-from arena.images.build.context import PINS, Say, build, fetch_wheels
+from arena.images.build.base import PACKAGES, fetch_errors, fetch_packages
+from arena.images.build.context import Say, build
 from arena.images.build.parent import PARENT_LABEL, ensure_parent
 from arena.languages.language import Parents
+from arena.languages.packages import PINS, fetch_wheels
 from arena.languages.python import PYTHON
 from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.runtime import RuntimeFailure
@@ -43,7 +44,8 @@ def build_server_image(builder: ImageBuilder, say: Say = lambda _: None) -> str:
         shutil.copy(checkout / _DOCKERFILE, context)
         say("Fetching the packages for the arena and for the bots' base image")
         wheels = context / "wheels"
-        fetch_wheels(checkout, architecture, wheels, pins=_CLUSTER_PINS, tools=checkout / PINS)
+        with fetch_errors():
+            fetch_wheels(checkout, architecture, wheels, pins=_CLUSTER_PINS, tools=checkout / PINS)
         project = context / "project"
         for folder in _FOLDERS:
             shutil.copytree(checkout / folder, project / folder, ignore=shutil.ignore_patterns(*_CACHES))

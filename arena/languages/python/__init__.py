@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.languages.language import BaseRecipe, Language, Parents, Starter
+from arena.languages.packages import wheels
 from arena.languages.python.stack import find_failure, find_position
 
 _HERE: Final = Path(__file__).parent
@@ -18,8 +19,8 @@ PYTHON: Final = Language(
     # Python 3.11, the SDK and packages for bots, but no server code.
     recipe=BaseRecipe(
         folder=_HERE / "image",
-        pins=("requirements.lock",),
-        packages="grpcio, protobuf and NumPy",
+        packages=(wheels(),),
+        content="grpcio, protobuf and NumPy",
         library=("arena/__init__.py", "arena/rules", "arena/wire", "arena/sdk"),
         parents=Parents(
             name="python",
@@ -35,5 +36,6 @@ PYTHON: Final = Language(
     ),
     starter=Starter(folder=_HERE / "starter"),
     find_failure=find_failure,
+    missing_module="ModuleNotFoundError|ImportError",
     find_position=find_position,
 )
