@@ -306,7 +306,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(
     check_logs(services)
     check_rights(services)
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
-    reads = "from arena.sandbox.docker.engine import kernel_log; print(next(kernel_log(), None) is not None)"
+    reads = "from arena.sandbox.kernel.log import kernel_log; print(next(kernel_log(), None) is not None)"
     assert worker.exec_run(["python3", "-c", reads]).output == b"True\n"
 
     read = reader(web)

@@ -15,7 +15,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from arena.protocol.match import Limits
-from arena.sandbox.docker.cgroups import (
+from arena.sandbox.docker.engine import connect
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.kernel.cgroups import (
     Cap,
     CgroupLocation,
     CgroupSetting,
@@ -26,16 +28,14 @@ from arena.sandbox.docker.cgroups import (
     lift_quota,
     reclaim_cache,
 )
-from arena.sandbox.docker.engine import connect
-from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import Exit, RuntimeFailure
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, listening, spec_for
 
 CAP = Cap(memory_mib=1536, pids=384, cpus=2.0)
-V1 = CgroupLocation(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
-V2 = CgroupLocation(parent="/kaiten/1a2b", driver="cgroupfs", version=2)
-SLICE = CgroupLocation(parent="kaiten-1a2b.slice", driver="systemd", version=2)
+V1 = CgroupLocation(parent="/kaiten/1a2b", driver="cgroupfs", version=1, scope="docker")
+V2 = CgroupLocation(parent="/kaiten/1a2b", driver="cgroupfs", version=2, scope="docker")
+SLICE = CgroupLocation(parent="kaiten-1a2b.slice", driver="systemd", version=2, scope="docker")
 MEMORY_1 = Path("/sys/fs/cgroup/memory")
 
 
@@ -250,7 +250,9 @@ def group_1() -> Iterator[tuple[CgroupLocation, Path, Path]]:
     """Yield a version 1 location, the folder for all bots and one bot's; skip the test on other hosts."""
     if not MEMORY_1.is_dir():
         pytest.skip("the host has control groups of version 2")
-    place = CgroupLocation(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
+    place = CgroupLocation(
+        parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1, scope="docker"
+    )
     shared = MEMORY_1 / place.path
     bot = shared / "bot"
     bot.mkdir(parents=True)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox.docker.cgroups import CgroupLocation, disk_rate
-from arena.sandbox.docker.images import disk_of_btrfs, disk_of_device, disk_of_engine
+from arena.sandbox.docker.engine import disk_of_engine
+from arena.sandbox.kernel.cgroups import CgroupLocation, disk_rate
+from arena.sandbox.kernel.disks import disk_of_btrfs, disk_of_device
 
 INFO = {"KernelVersion": os.uname().release, "DockerRootDir": "/"}
 
@@ -99,9 +100,9 @@ def test_layers_alone_are_enough() -> None:
 
 def test_the_limit_is_read_with_both_cgroup_versions() -> None:
     """The limit's file and format differ between v1 and v2."""
-    place = CgroupLocation(parent="/kaiten/1", driver="cgroupfs", version=1)
+    place = CgroupLocation(parent="/kaiten/1", driver="cgroupfs", version=1, scope="docker")
     assert place.disk_limits("c" * 64) == f"blkio/kaiten/1/{'c' * 64}/blkio.throttle.read_bps_device"
-    place = CgroupLocation(parent="kaiten-1.slice", driver="systemd", version=2)
+    place = CgroupLocation(parent="kaiten-1.slice", driver="systemd", version=2, scope="docker")
     assert place.disk_limits("c") == "kaiten.slice/kaiten-1.slice/docker-c.scope/io.max"
     assert disk_rate("8:0 33554432\n8:16 100\n") == 100
     assert disk_rate("8:0 rbps=33554432 wbps=max riops=1000 wiops=max\n") == 33554432

@@ -14,7 +14,7 @@ from arena.sandbox.docker.policy import (
     container_arguments,
     describe_limits,
 )
-from arena.sandbox.docker.seccomp import profile
+from arena.sandbox.kernel.seccomp import profile
 from arena.sandbox.runtime import INSTALL_LABEL, SandboxSpec, slot_owner
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "container_arguments.json"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox.docker import policy
-from arena.sandbox.docker.images import DockerImages, PageCacheWarmer
+from arena.sandbox.docker.images import DockerImages
+from arena.sandbox.kernel.page_cache import PageCacheWarmer
 from arena.sandbox.runtime import DISK_READ_BYTES_PER_SECOND
 from tests.patience import wait_until
 from tests.sandbox.stage import DockerStage, run_source

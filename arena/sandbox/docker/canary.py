@@ -21,10 +21,10 @@ import docker
 from arena.platform.cpu_time import unmeasured_reason
 from arena.protocol.match import Limits
 from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, ProbeResult, Share, last_observations
-from arena.sandbox.docker.cgroups import CommonGroup
 from arena.sandbox.docker.engine import engine_errors
 from arena.sandbox.docker.policy import container_arguments
 from arena.sandbox.docker.sandbox import DockerSandbox
+from arena.sandbox.kernel.cgroups import CommonGroup
 from arena.sandbox.runtime import (
     INSTALL_LABEL,
     OPEN_FILES,

@@ -1,11 +1,11 @@
 """Finds the Docker engine, and classifies its failures."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import docker
 from docker.credentials.errors import StoreError
@@ -14,6 +14,7 @@ from docker.utils import kwargs_from_env
 from requests import RequestException
 from urllib3.exceptions import HTTPError
 
+from arena.sandbox.kernel.disks import disk_of_btrfs, disk_of_device
 from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailure
 
 PING_SECONDS: Final = 5
@@ -107,10 +108,6 @@ def is_already_removed(error: APIError) -> bool:
     )
 
 
-_LOG: Final = Path("/dev/kmsg")
-_RECORD_BYTES: Final = 8192
-"""The kernel's limit for one record."""
-
 _INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")
 """The engine's events for requests to end, stop or slow a container. A ``die`` event doesn't show its
 cause."""
@@ -128,39 +125,31 @@ def requests_to_engine(client: docker.APIClient, container: str, until: float) -
         return tuple(event["Action"] for event in events)
 
 
-def ran_out_of_memory_outside(log: Iterable[str], container: str) -> bool:
-    """Return True if the kernel killed a container's process because memory ran out outside the container.
+_LOCAL: Final = "http+docker://localhost"
+"""docker-py's base URL for an engine that listens on a unix socket."""
 
-    Memory ran out on the host, or in a control group above the container's. ``log`` contains the kernel's
-    records without prefixes, in which a control group's path contains its container's id.
+_LAYERS: Final = "overlay2"
+"""The folder in the data root that contains the layers. An arena in a container may see only this part of the
+data root."""
+
+_FROM_THE_ENGINE: Final = "/etc/hostname"
+"""In a container, this file comes from the engine's data root."""
+
+
+def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
+    """Return the block device of the engine's data root, such as ``/dev/sda``; empty if unknown.
+
+    The device is unknown if the engine isn't on a unix socket or runs on another kernel, or if there is no
+    single device, as with ZFS, tmpfs and btrfs on several disks. ``info`` is the result of
+    ``APIClient.info``.
     """
-    return any(container in killed and container not in limit for killed, limit in _killed_for_memory(log))
-
-
-def reached_its_limit(log: Iterable[str], container: str) -> bool:
-    """Return True if the kernel killed a process because the container reached its own memory limit.
-
-    ``log`` is as for :func:`ran_out_of_memory_outside`.
-    """
-    return any(container in limit for _, limit in _killed_for_memory(log))
-
-
-def _killed_for_memory(log: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each killed process's control group, and the control group whose memory limit was reached."""
-    for record in log:
-        facts, name, _ = record.partition(",task=")  # the rest begins with a name that the bot has chosen
-        if name and facts.startswith("oom-kill:constraint="):
-            groups = dict(fact.split("=", 1) for fact in facts.split(",") if "=" in fact)
-            yield groups.get("task_memcg", ""), groups.get("oom_memcg", "")
-
-
-def kernel_log() -> Iterator[str]:
-    """Yield the kernel's records, oldest first; none if they can't be read, as in most containers."""
-    with suppress(OSError):
-        log = os.open(_LOG, os.O_RDONLY | os.O_NONBLOCK)
+    if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
+        return ""
+    root = Path(info["DockerRootDir"])
+    for path in (root / _LAYERS, root, Path(_FROM_THE_ENGINE)):
         try:
-            while True:
-                with suppress(BrokenPipeError):  # this record was overwritten; the next one is available
-                    yield os.read(log, _RECORD_BYTES).decode(errors="replace").partition(";")[2].rstrip("\n")
-        finally:
-            os.close(log)
+            device = path.stat().st_dev
+        except OSError:
+            continue  # the arena is in a container and can't see this path
+        return disk_of_device(os.major(device), os.minor(device)) or disk_of_btrfs(path)
+    return ""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from arena.platform.environment import REFEREE_VARIABLE
 from arena.protocol.match import Limits
-from arena.sandbox.docker.seccomp import profile
+from arena.sandbox.kernel.seccomp import profile
 from arena.sandbox.runtime import (
     DISK_READ_BYTES_PER_SECOND,
     OPEN_FILES,

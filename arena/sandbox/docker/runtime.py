@@ -16,21 +16,16 @@ from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits
 from arena.sandbox.canary.judge import report_of
 from arena.sandbox.docker.canary import Canary
-from arena.sandbox.docker.cgroups import (
-    CgroupLocation,
-    CommonGroup,
-    SharedMemoryOverruns,
-    cap_for,
-    containers_below,
-    end_container,
-    reclaim_cache,
+from arena.sandbox.docker.engine import (
+    PING_SECONDS,
+    disk_of_engine,
+    engine_errors,
+    launch_errors,
+    with_timeout,
 )
-from arena.sandbox.docker.engine import PING_SECONDS, engine_errors, launch_errors, with_timeout
 from arena.sandbox.docker.images import (
     DockerImages,
     EngineImage,
-    PageCacheWarmer,
-    disk_of_engine,
     is_image_id,
 )
 from arena.sandbox.docker.init_program import InitVolume, init_for
@@ -42,6 +37,16 @@ from arena.sandbox.docker.policy import (
     pids_limit,
 )
 from arena.sandbox.docker.sandbox import DockerSandbox, remove_bot
+from arena.sandbox.kernel.cgroups import (
+    CgroupLocation,
+    CommonGroup,
+    SharedMemoryOverruns,
+    cap_for,
+    containers_below,
+    end_container,
+    reclaim_cache,
+)
+from arena.sandbox.kernel.page_cache import PageCacheWarmer
 from arena.sandbox.runtime import (
     INSTALL_LABEL,
     CanaryParts,
@@ -103,6 +108,7 @@ class DockerRuntime:
             parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
             version=int(info["CgroupVersion"]),
+            scope="docker",
         )
         self._overruns = SharedMemoryOverruns(self._location)
 

@@ -12,16 +12,14 @@ from docker.errors import APIError, NotFound
 from docker.utils.socket import frames_iter
 
 from arena.platform.cpu_time import CpuFiles
-from arena.sandbox.docker.cgroups import CgroupLocation, end_container, lift_quota
 from arena.sandbox.docker.engine import (
     engine_errors,
     is_already_removed,
-    kernel_log,
     launch_errors,
-    ran_out_of_memory_outside,
-    reached_its_limit,
     requests_to_engine,
 )
+from arena.sandbox.kernel.cgroups import CgroupLocation, end_container, lift_quota
+from arena.sandbox.kernel.log import kernel_log, ran_out_of_memory_outside, reached_its_limit
 from arena.sandbox.runtime import Capture, EngineUnavailable, Exit, RuntimeFailure
 
 _WAIT_SECONDS: Final = 30

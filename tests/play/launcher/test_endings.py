@@ -14,8 +14,8 @@ from docker.models.containers import Container
 from arena.play.launcher import MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord
-from arena.sandbox.docker.engine import ran_out_of_memory_outside, reached_its_limit
 from arena.sandbox.docker.sandbox import DockerSandbox
+from arena.sandbox.kernel.log import ran_out_of_memory_outside, reached_its_limit
 from arena.sandbox.runtime import INSTALL_LABEL, SEAT_LABEL
 from tests.patience import PATIENT_CLOCK, WAIT_SECONDS, wait_until
 from tests.play.launcher import programs

@@ -54,6 +54,7 @@ class CgroupLocation:
     parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
     driver: str  # the engine's cgroup driver, `cgroupfs` or `systemd`
     version: int  # cgroup version, 1 or 2
+    scope: str  # the engine's prefix for the names of containers' systemd scopes, such as `docker`
     root: Path = _ROOT
 
     @property
@@ -66,7 +67,7 @@ class CgroupLocation:
 
     def child(self, container: str) -> str:
         """Return the path of a container's control group, which is below this one."""
-        name = f"docker-{container}.scope" if self.driver == "systemd" else container
+        name = f"{self.scope}-{container}.scope" if self.driver == "systemd" else container
         return f"{self._folder('memory')}/{name}"
 
     def cpu(self, container: str, cores: float) -> CpuFiles:
