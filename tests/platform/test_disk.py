@@ -13,11 +13,11 @@ _MIB = 1024 * 1024
 
 @pytest.fixture
 def small(tmp_path: Path, root: None) -> Iterator[Path]:
-    """Yield a folder on a disk of 16 MiB."""
+    """Yield a folder on a disk of 16 MiB with 100 inodes."""
     del root
     folder = tmp_path / "disk"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "kaiten-test", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,nr_inodes=100", "kaiten-test", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
     yield folder
     subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
 
@@ -29,3 +29,14 @@ def test_a_tenth_of_a_small_disk_stays_free(small: Path) -> None:
     assert not usual.has_room(15 * _MIB)
     assert set_.has_room(11 * _MIB)
     assert not set_.has_room(13 * _MIB)
+
+
+def test_a_tenth_of_the_inodes_stays_free(small: Path) -> None:
+    """Many small files can fill a disk with free space, whatever the floor."""
+    disk = Disk(small, 0)
+    for number in range(85):
+        (small / str(number)).touch()
+    assert disk.has_room()
+    for number in range(85, 95):
+        (small / str(number)).touch()
+    assert not disk.has_room()
