@@ -17,7 +17,8 @@ def small(tmp_path: Path, root: None) -> Iterator[Path]:
     del root
     folder = tmp_path / "disk"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,nr_inodes=100", "kaiten-test", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
+    options = "size=16m,nr_inodes=100"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "kaiten-test", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
     yield folder
     subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
 
