@@ -28,7 +28,7 @@ from arena.rules import Rules
 from arena.scheduler.cluster.certificates import CertificateError, make_keys
 from arena.scheduler.cluster.link import Link, SchedulerUnreachable
 from arena.scheduler.cluster.member import Keys, WrongCluster, address_of, security_of
-from arena.scheduler.cluster.workers import ClusterWorkers, cluster_workers
+from arena.scheduler.cluster.workers import ClusterReservation, ClusterWorkers, cluster_workers
 from arena.scheduler.workers import WorkerLost
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS, wait_until, within
@@ -97,17 +97,22 @@ def members(cluster: Hosts) -> AbstractContextManager[ClusterWorkers]:
     )
 
 
-def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None = None) -> Future[bytes]:
-    """Send a match to a worker as soon as one has room, and return its future result."""
-    places = []
+def reserved(workers: ClusterWorkers, seats: int) -> ClusterReservation:
+    """Reserve seats as soon as a worker has room. None has while its host has too much other work."""
+    places: list[ClusterReservation] = []
 
     def found() -> bool:
-        places.append(workers.reserve(len(match.seats)))
-        return places[-1] is not None
+        places.extend(filter(None, [workers.reserve(seats)]))
+        return bool(places)
 
     wait_until(found)
-    assert places[-1] is not None
-    return places[-1].play(encode(match), (heard if heard is not None else []).append)
+    return places[0]
+
+
+def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None = None) -> Future[bytes]:
+    """Send a match to a worker as soon as one has room, and return its future result."""
+    place = reserved(workers, len(match.seats))
+    return place.play(encode(match), (heard if heard is not None else []).append)
 
 
 def answered(cluster: Hosts, name: str, path: str) -> httpx2.Response:
@@ -370,7 +375,7 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
         wait_until(lambda: "can't call" in str(missing_of(cluster, "worker2")))
         with members(cluster) as workers:
             wait_until(lambda: len(workers.status()) == 2)
-            places = [workers.reserve(2) for _ in range(4)]
+            places = [reserved(workers, 2), *(workers.reserve(2) for _ in range(3))]
             assert len({place.worker for place in places if place is not None}) == 1
     cluster.await_up("worker2")
     shutil.rmtree(run_dir)
