@@ -20,7 +20,7 @@ from typing import Any, Final
 from arena.accounts.accounts import open_accounts
 from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
-from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.protocol.states import Role, Scope
 from benchmarks.processes import run_arena, run_site, wait_until
 

@@ -34,8 +34,8 @@ from arena.ops.export.manifest import exports_folder
 from arena.ops.health import new_registry
 from arena.platform.settings import Settings
 from arena.play.launcher.slots import SlotPool
-from arena.protocol.controls import CONTROLS
 from arena.protocol.match import Limits, WorkerStatus
+from arena.protocol.sandbox_controls import CONTROLS
 from arena.protocol.states import MatchKind, MatchState
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.host import MatchRunner
@@ -81,7 +81,7 @@ def settings_page(current: str) -> str:
 def canary_page(current: str) -> str:
     """Return docs/canary.md with its table of controls regenerated."""
     rows = [(f"`{name}`", control.stops) for name, control in CONTROLS.items()]
-    return _with_table(current, "arena/protocol/controls.py", _table(("control", "stops"), rows))
+    return _with_table(current, "arena/protocol/sandbox_controls.py", _table(("control", "stops"), rows))
 
 
 def api_page(current: str) -> str:

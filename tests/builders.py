@@ -13,9 +13,9 @@ from arena.play.analysis.analyst import analyse, house_bots
 from arena.play.botfiles import samples
 from arena.play.replay.document import Seat, build, encode, parse
 from arena.protocol.analysis import MIN_PLAYOUTS, AnalysedDecision, Analysis
-from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, taken_over
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport, played_again
+from arena.protocol.sandbox_controls import CONTROL_NAMES, Finding, HostReport
 from arena.rules import Move, Rules, State, apply, new_game, seats_to_move, shuffled_deck, view
 
 START = datetime(2026, 11, 3, 12, tzinfo=UTC)

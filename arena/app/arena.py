@@ -33,7 +33,7 @@ from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Settings
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool, sweeper
-from arena.protocol.controls import Gate, HostReport
+from arena.protocol.sandbox_controls import Gate, HostReport
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.ladder import Ladder

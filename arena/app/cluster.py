@@ -19,9 +19,9 @@ from arena.db.errors import DatabaseUnavailable
 from arena.db.store import Store
 from arena.ops.health import loop_check, new_registry
 from arena.platform.settings import Address, Settings
-from arena.protocol.controls import Gate, HostReport, unaccepted
 from arena.protocol.decoding import prepared
 from arena.protocol.match import FORMAT, RuntimeName
+from arena.protocol.sandbox_controls import Gate, HostReport, unaccepted
 
 if TYPE_CHECKING:
     from arena.scheduler.cluster.capacity import ClusterMember

@@ -19,8 +19,8 @@ from arena.platform.settings import Settings
 from arena.play.launcher import HostTooSmall
 from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH
 from arena.play.launcher.slots import FULL_TABLE, RESERVE_MIB, SlotPool
-from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits, RuntimeName
+from arena.protocol.sandbox_controls import HostReport
 from arena.sandbox.factory import open_builder, open_runtime
 from arena.sandbox.runtime import BotsGroup, CanaryParts, ImageSource, Runtime
 

@@ -19,7 +19,7 @@ from arena.images.objects import Objects
 from arena.images.source import StoreSource
 from arena.images.store import ImageStore
 from arena.platform.settings import Settings
-from arena.protocol.controls import Gate
+from arena.protocol.sandbox_controls import Gate
 from arena.sandbox.factory import open_builder
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.ladder import Ladder

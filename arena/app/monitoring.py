@@ -25,8 +25,8 @@ from arena.ops.health import (
 )
 from arena.platform.files import Disk
 from arena.platform.settings import Settings
-from arena.protocol.controls import Gate
 from arena.protocol.match import WorkerStatus
+from arena.protocol.sandbox_controls import Gate
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics

@@ -20,8 +20,8 @@ from arena.ops.health import loop_check, new_registry
 from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Address, Settings
 from arena.play.launcher.slots import sweeper
-from arena.protocol.controls import HostReport, UntrustedBotsRefused, admit
 from arena.protocol.match import FORMAT
+from arena.protocol.sandbox_controls import HostReport, UntrustedBotsRefused, admit
 from arena.sandbox.runtime import Runtime, RuntimeFailure
 from arena.scheduler.workers import load_monitor
 

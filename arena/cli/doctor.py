@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.cli.console import EXIT_FAILURE, EXIT_USAGE, Json, fail, print_json, say
-from arena.protocol.controls import CONTROLS, Finding, HostReport, missing, unaccepted
+from arena.protocol.sandbox_controls import CONTROLS, Finding, HostReport, missing, unaccepted
 
 if TYPE_CHECKING:
     from arena.platform.settings import Settings

@@ -14,8 +14,8 @@ from arena.db.games import GameSummary
 from arena.db.queue import OpenMatch
 from arena.db.schema import OPEN_MATCH, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
 from arena.ladder.highlights import Highlight, HighlightKind
-from arena.protocol.controls import HostReport, unaccepted
 from arena.protocol.decoding import prepared
+from arena.protocol.sandbox_controls import HostReport, unaccepted
 from arena.protocol.states import MatchKind, MatchState
 
 

@@ -17,8 +17,8 @@ from itertools import combinations
 from typing import Final, Generic, TypeVar
 
 from arena.ladder.calibration import PredictedGame
-from arena.ladder.posterior import with_model_error
 from arena.ladder.rating import BETAS, Rating, expected_with
+from arena.ladder.skills import with_model_error
 
 CHANCE: Final = 0.01
 """A pair is odd if its results are less probable than this on an honest ladder."""

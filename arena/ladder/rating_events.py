@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Closings, Rating, Times, add, close, initial, next_version, update
+from arena.ladder.skills import PRIOR, update_skills
 
 OVERALL = 0
 """The list for all games. The other lists are identified by their number of players."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
-from arena.ladder.posterior import with_model_error
-from arena.ladder.ranks import SHARE, Field, between
+from arena.ladder.rank_intervals import SHARE, Field, between
 from arena.ladder.rating import DAYS, conservative, initial, median, rating_on
 from arena.ladder.rating_events import Entry
+from arena.ladder.skills import with_model_error
 from arena.platform.text import clean_name
 from arena.protocol.leaderboard import Row
 

@@ -14,8 +14,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from arena.platform.environment import OTHER_VARIABLES
 from arena.protocol.analysis import MIN_PLAYOUTS
-from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import RuntimeName
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 
 _MAX_PORT: int = 65535
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from arena.platform.cpu_time import CpuFiles
-from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits
+from arena.protocol.sandbox_controls import HostReport
 
 SOCKET_NAME: Final = "referee.sock"
 """Name of the referee's socket in a seat's socket directory."""

@@ -17,8 +17,8 @@ from arena.db.store import Store
 from arena.platform.environment import failpoint
 from arena.platform.periodic import PeriodicTask
 from arena.play.launcher.launcher import longest_seconds
-from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName, encode
+from arena.protocol.sandbox_controls import Gate
 from arena.protocol.states import MatchState
 from arena.scheduler.live import PUBLISH_SECONDS, LiveMatches
 from arena.scheduler.settling import (

@@ -24,8 +24,8 @@ from arena.ladder.matchmaking import (
 )
 from arena.ladder.qualification import table
 from arena.ladder.settings import LadderSettings
-from arena.protocol.controls import Gate
 from arena.protocol.match import Limits, RuntimeName
+from arena.protocol.sandbox_controls import Gate
 from arena.rules import Rules
 
 _log = structlog.get_logger()

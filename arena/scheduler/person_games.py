@@ -20,8 +20,8 @@ from arena.play.launcher.launcher import Launcher, PersonChannel
 from arena.play.launcher.slots import FULL_TABLE
 from arena.play.replay.document import Seat, build
 from arena.play.replay.document import encode as write
-from arena.protocol.controls import Gate
 from arena.protocol.match import Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from arena.protocol.sandbox_controls import Gate
 from arena.rules import View
 from arena.scheduler.check import RecordRefused, check_record
 from arena.scheduler.ladder import Entropy

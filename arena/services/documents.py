@@ -12,7 +12,7 @@ from arena.db.queue import OpenMatch, QuarantinedMatch
 from arena.db.store import Store
 from arena.platform.text import clean_name
 from arena.protocol.bots import Bot
-from arena.protocol.controls import CONTROLS, missing
+from arena.protocol.sandbox_controls import CONTROLS, missing
 from arena.protocol.states import MatchKind
 from arena.protocol.status import (
     ControlLine,

@@ -18,9 +18,9 @@ from arena.ladder.matchmaking import PLAYER_COUNTS, rotations
 from arena.platform.settings import Settings
 from arena.play.replay.document import parse
 from arena.protocol.challenges import ChallengeState, ChallengeSummary, Entrant, PlayedGame
-from arena.protocol.controls import admit
 from arena.protocol.games import SeatResult
 from arena.protocol.match import RuntimeName
+from arena.protocol.sandbox_controls import admit
 from arena.protocol.states import BotState, MatchState
 from arena.rules import Rules
 

@@ -24,7 +24,7 @@ from arena.ladder.matchmaking import TooFewBots
 from arena.ladder.qualification import GAMES, MAX_REPEATS, Played, standing
 from arena.platform.names import WrongName, check_name, is_reserved
 from arena.platform.periodic import Backoff, PeriodicTask
-from arena.protocol.controls import Gate, admit
+from arena.protocol.sandbox_controls import Gate, admit
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 from arena.sandbox.runtime import LaunchRefused, RuntimeFailure

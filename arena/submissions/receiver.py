@@ -21,7 +21,7 @@ from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import check_name
 from arena.platform.settings import Settings
-from arena.protocol.controls import admit
+from arena.protocol.sandbox_controls import admit
 from arena.submissions.uploads import Damaged, NoRoom, SlotLost, TooLarge, UploadRefused, Uploads, unwritten
 
 MAX_CONCURRENT: Final = 16

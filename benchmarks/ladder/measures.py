@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from arena.ladder.calibration import PredictedGame
 from arena.ladder.odd_results import odd_pairs
-from arena.ladder.posterior import with_model_error
-from arena.ladder.ranks import Field
+from arena.ladder.rank_intervals import Field
 from arena.ladder.rating import Rating, expected
+from arena.ladder.skills import with_model_error
 from benchmarks.ladder.populations import SIZES, Population
 from benchmarks.ladder.simulation import SimulatedGame
 

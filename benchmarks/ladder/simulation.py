@@ -15,8 +15,8 @@ from arena.ladder.matchmaking import (
     has_newcomer,
     next_players,
 )
-from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Rating, initial, update
+from arena.ladder.skills import PRIOR, update_skills
 
 Play = Callable[[Sequence[int], random.Random], tuple[int, ...]]
 """Plays a game of bots, given by seat; returns their places."""

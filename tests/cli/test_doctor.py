@@ -11,7 +11,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.protocol.status import Host
 from tests.cli import forked
 from tests.cli.command import environment, worded

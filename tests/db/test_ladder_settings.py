@@ -9,8 +9,8 @@ import pytest
 
 from arena.db.store import Store
 from arena.ladder.settings import LadderChange, LadderSettings
-from arena.protocol.controls import Gate
 from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.sandbox_controls import Gate
 from arena.protocol.states import MatchState
 from arena.scheduler.ladder import Entropy, Ladder
 from tests.db.builders import ENTRY, START, add_bot, finished, next_claim

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 from tests.databases import sqlite_store
 from tests.demo.running import Place
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 from tests.accounts.world import PASSWORD
 from tests.cli import forked
 from tests.demo.running import Ended, Place, client_of, started

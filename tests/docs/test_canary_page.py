@@ -1,6 +1,6 @@
 """Test of the texts about controls from which docs/canary.md is generated."""
 
-from arena.protocol.controls import CONTROLS
+from arena.protocol.sandbox_controls import CONTROLS
 
 
 def test_names_can_be_typed_and_texts_are_sentences() -> None:

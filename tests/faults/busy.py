@@ -14,9 +14,9 @@ from sqlalchemy import select
 from arena.db.schema import GameRow, GameSeatRow
 from arena.images.build.context import build_bot_image
 from arena.play.botfiles import samples
-from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.protocol.submissions import Stage
 from arena.sandbox.factory import open_builder
 from tests.faults.installation import QUICK, Installation

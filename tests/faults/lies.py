@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from arena.db.store import open_store
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
-from arena.protocol.controls import Gate
 from arena.protocol.match import MatchRecord, MatchSpec, RuntimeName, WorkerStatus, decode, encode
+from arena.protocol.sandbox_controls import Gate
 from arena.protocol.status import RefusedWorker
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator

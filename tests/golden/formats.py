@@ -23,8 +23,8 @@ from arena.play.replay import disclosed, document
 from arena.play.replay.disclosed import DisclosedGame
 from arena.play.replay.document import PublicReplay
 from arena.protocol import match
-from arena.protocol.controls import HostReport
 from arena.protocol.match import MatchRecord, MatchSpec, Progress
+from arena.protocol.sandbox_controls import HostReport
 
 FILE: Final = Path(__file__).with_name("formats.json")
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Rating, conservative, initial, next_version, update
 from arena.ladder.rating_events import (
     LISTS,
@@ -23,6 +22,7 @@ from arena.ladder.rating_events import (
     stride,
     thinned,
 )
+from arena.ladder.skills import PRIOR, update_skills
 from tests.ladder.games import rebuild
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

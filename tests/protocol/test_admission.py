@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.protocol.controls import (
+from arena.protocol.sandbox_controls import (
     CONTROL_NAMES,
     CONTROLS,
     Gate,

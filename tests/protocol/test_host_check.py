@@ -7,8 +7,8 @@ import structlog
 
 from arena.app.arena import open_arena
 from arena.platform.settings import Settings
-from arena.protocol.controls import CONTROL_NAMES, missing, unaccepted
 from arena.protocol.match import RuntimeName
+from arena.protocol.sandbox_controls import CONTROL_NAMES, missing, unaccepted
 
 ACCEPTED = frozenset({"swap"})
 

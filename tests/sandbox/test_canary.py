@@ -12,8 +12,8 @@ import docker
 import pytest
 
 from arena.images.build.context import build_canary_image
-from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import Limits
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.canary import judge as judging
 from arena.sandbox.canary.judge import judge

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.protocol.controls import CONTROL_NAMES, Finding
 from arena.protocol.match import Limits
+from arena.protocol.sandbox_controls import CONTROL_NAMES, Finding
 from arena.sandbox.canary.evidence import Evidence, ProbedEngine, ProbeResult, Share, last_observations
 from arena.sandbox.canary.judge import judge, report_of
 from arena.sandbox.docker.canary import run_seconds, share_between

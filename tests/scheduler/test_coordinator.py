@@ -27,8 +27,8 @@ from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.controls import Gate
 from arena.protocol.match import GameRecord, Limits, MatchRecord, MatchSpec, RuntimeName, SeatReport
+from arena.protocol.sandbox_controls import Gate
 from arena.protocol.states import Role
 from arena.rules import Rules
 from arena.sandbox.process.runtime import ProcessRuntime

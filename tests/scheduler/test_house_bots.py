@@ -8,8 +8,8 @@ import structlog
 
 from arena.db.store import Store
 from arena.play.botfiles import samples
-from arena.protocol.controls import Gate
 from arena.protocol.match import Limits, RuntimeName
+from arena.protocol.sandbox_controls import Gate
 from arena.sandbox.docker.images import is_image_id
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.ladder import Ladder

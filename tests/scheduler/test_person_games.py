@@ -19,9 +19,9 @@ from arena.play.botfiles import samples
 from arena.play.launcher.launcher import Launcher
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.controls import Gate
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
 from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.sandbox_controls import Gate
 from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules
 from arena.sandbox.process.runtime import ProcessRuntime

@@ -15,8 +15,8 @@ from arena.ladder.qualification import Played, standing
 from arena.languages.registry import UploadKind
 from arena.platform.settings import Settings
 from arena.play.botfiles import samples
-from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import RuntimeName
+from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.factory import open_builder
 from arena.submissions.receiver import Upload, open_receiver

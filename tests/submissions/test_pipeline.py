@@ -22,9 +22,9 @@ from arena.images.keeper import ImageKeeper
 from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.play.referee.clock import HOST_DELAY_TEXT
-from arena.protocol.controls import Gate
 from arena.protocol.faults import Fault
 from arena.protocol.match import Limits, RuntimeName, WorkerStatus
+from arena.protocol.sandbox_controls import Gate
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import CauseKind, Stage
 from arena.sandbox.runtime import LaunchRefused, RuntimeFailure

@@ -21,7 +21,7 @@ from arena.images.image import MAX_SOURCE_BYTES
 from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import WrongName
-from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.sandbox_controls import UntrustedBotsRefused
 from arena.protocol.states import Role
 from arena.protocol.submissions import Stage
 from arena.submissions.receiver import (

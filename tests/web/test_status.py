@@ -11,8 +11,8 @@ from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.store import Store
 from arena.ladder.settings import LadderChange
-from arena.protocol.controls import CONTROL_NAMES, CONTROLS
 from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.protocol.sandbox_controls import CONTROL_NAMES, CONTROLS
 from arena.protocol.states import Role, Scope
 from arena.protocol.status import Hour, RefusedWorker
 from tests.accounts.world import World

@@ -40,7 +40,7 @@ from arena.db.errors import (
     VersionGone,
 )
 from arena.platform.names import WrongName
-from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.sandbox_controls import UntrustedBotsRefused
 from arena.protocol.states import Scope
 from arena.protocol.submissions import HINTS, CauseKind
 from arena.services.owners import ChallengeRefused, NotYours

@@ -15,7 +15,7 @@ from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.ladder.qualification import GAMES
 from arena.languages.registry import LANGUAGES, UploadKind
 from arena.platform.files import shared_folder
-from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.sandbox_controls import UntrustedBotsRefused
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import Stage, SubmissionGame
 from arena.submissions.document import whole_document

@@ -15,7 +15,7 @@ from arena.languages.registry import SOURCE_SUFFIXES
 from arena.platform.names import WrongName
 from arena.platform.text import counted
 from arena.protocol.bots import Bot, BotList
-from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.sandbox_controls import UntrustedBotsRefused
 from arena.protocol.states import BotState
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.protocol.controls import Finding
 from arena.protocol.match import Limits
+from arena.protocol.sandbox_controls import Finding
 from arena.sandbox.runtime import Exit
 
 MARK: Final = "canary "

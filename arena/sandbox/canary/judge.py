@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
+from arena.protocol.sandbox_controls import CONTROL_NAMES, Finding, HostReport
 from arena.sandbox.canary.evidence import Evidence
 from arena.sandbox.runtime import DISK_READ_BYTES_PER_SECOND, OPEN_FILES, TMP_FILES
 

@@ -12,8 +12,8 @@ import docker
 import structlog
 from docker.errors import APIError
 
-from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits
+from arena.protocol.sandbox_controls import HostReport
 from arena.sandbox.canary.judge import report_of
 from arena.sandbox.docker.canary import Canary
 from arena.sandbox.docker.engine import (

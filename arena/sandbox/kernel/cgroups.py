@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from arena.platform.cpu_time import CpuFiles
-from arena.protocol.controls import Finding
 from arena.protocol.match import Limits
+from arena.protocol.sandbox_controls import Finding
 
 _PERIOD_MICROS: Final = 100_000
 _MIB: Final = 1024 * 1024

@@ -18,8 +18,8 @@ from typing import Final
 import arena
 from arena.platform.cpu_time import CpuFiles
 from arena.platform.environment import REFEREE_VARIABLE
-from arena.protocol.controls import HostReport
 from arena.protocol.match import Limits
+from arena.protocol.sandbox_controls import HostReport
 from arena.sandbox.runtime import (
     INSTALL_LABEL,
     SOCKET_NAME,

@@ -24,7 +24,7 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
     seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]  # maximum number of running bots
     cpus: Annotated[float, msgspec.Meta(gt=0)]  # cores per bot
     runtime: RuntimeName
-    report: bytes  # an `arena.protocol.controls.HostReport` as JSON
+    report: bytes  # an `arena.protocol.sandbox_controls.HostReport` as JSON
     accepted: tuple[str, ...] = ()  # missing controls that the operator accepts
     version: str = ""  # the worker's version of the arena; empty if the worker is too old to report it
     format: int = 0  # `arena.protocol.match.FORMAT`; 0 if not reported

@@ -19,8 +19,8 @@ from arena.db.database import Database
 from arena.db.matches import FinishedMatch, NewMatch
 from arena.db.store import Store
 from arena.play.botfiles import samples
-from arena.protocol.controls import Gate
 from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.sandbox_controls import Gate
 from arena.rules import Rules
 from arena.scheduler.settling import AttemptFailed, MatchEvent, MatchStarted, ResultDropped
 from tests.databases import sqlite_store

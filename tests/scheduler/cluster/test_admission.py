@@ -6,8 +6,8 @@ import pytest
 from arena import __version__
 from arena.app.cluster import refusal
 from arena.db.store import Store
-from arena.protocol.controls import Gate
 from arena.protocol.match import FORMAT, RuntimeName
+from arena.protocol.sandbox_controls import Gate
 from arena.scheduler.cluster.capacity import ClusterMember
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState
 from tests.builders import host_report

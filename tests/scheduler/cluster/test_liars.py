@@ -15,8 +15,8 @@ from structlog.testing import capture_logs
 from arena.app.cluster import refusal
 from arena.app.folders import utc_now
 from arena.db.store import Store
-from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName
+from arena.protocol.sandbox_controls import Gate
 from arena.scheduler.cluster.link import Link
 from arena.scheduler.cluster.member import address_of, security_of
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState, read, write

@@ -6,8 +6,8 @@ import random
 import pytest
 from hypothesis import given
 
-from arena.ladder.posterior import PRIOR, update_skills, with_model_error
 from arena.ladder.rating import BETAS, Rating
+from arena.ladder.skills import PRIOR, update_skills, with_model_error
 from tests.ladder.games import RATED_GAMES, places_of
 
 

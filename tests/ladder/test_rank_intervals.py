@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.ranks import DRAWS, SHARE, Field, between
+from arena.ladder.rank_intervals import DRAWS, SHARE, Field, between
 from arena.ladder.rating import Rating
 
 RATING = st.builds(Rating, st.floats(0, 50), st.floats(0.1, 9))
