@@ -188,7 +188,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
 
 @pytest.fixture(scope="session")
 def image_builder(docker_client: docker.DockerClient) -> ImageBuilder:
-    """Return a builder of images that waits longer for the engine than the arena does."""
+    """Return an image builder that waits longer for the engine than the arena's does."""
     return DockerBuilder(docker_client.api)
 
 

@@ -286,7 +286,7 @@ def _print_next_step(site: "SiteClient", submission: Submission, target: str) ->
     elif submission.cause is None:
         say(f"the bot's first rated game comes next: see {site.address}/bots/{part(submission.bot)}")
     else:
-        if submission.cause.kind.shows_at_home:
+        if submission.cause.kind.is_reproducible:
             say(f"to reproduce: arena check {shlex.quote(target)}")
         _print_active_version(site, submission.bot)
 

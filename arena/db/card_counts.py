@@ -93,7 +93,7 @@ def add(connection: Connection, tallies: Iterable[Tally]) -> None:
 def count_all(connection: Connection, disqualified: frozenset[int], onto: Counted | None = None) -> Counted:
     """Count all games except those with ``disqualified`` versions. Write nothing.
 
-    Continues from ``onto`` if it left out the same versions.
+    Start from the counts in ``onto`` if they left out the same versions.
     """
     if onto is None or onto.disqualified != disqualified:
         onto = Counted(last=0, disqualified=disqualified, tally=nothing())

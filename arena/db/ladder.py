@@ -277,7 +277,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
 def _apply_log(
     connection: Connection, derived: Projections, events: int, barred: frozenset[int], rate: Rate
 ) -> Iterator[tuple[ColumnElement[bool], list[RowValues]]]:
-    """Apply the log in batches. For each, yield a filter for the stored changes, and the correct changes."""
+    """Apply the log in batches. For each, yield a filter for its stored changes, and the correct ones."""
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)

@@ -1,4 +1,4 @@
-"""Projections of the ladder's log: the tables derived from it, extended by new events or rebuilt."""
+"""Projections of the ladder's log: tables derived from it, which new events extend or a rebuild replaces."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

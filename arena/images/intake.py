@@ -76,7 +76,8 @@ class Bases:
 
     # Returns the engine's id for a language's base image; builds the image if it is missing.
     find: Callable[[Language], str]
-    # Yields the engine's image with that id in the format of `docker save`. Both may raise RuntimeFailure.
+    # Yields the engine's image with that id in the format of `docker save`. Like ``find``, may raise
+    # RuntimeFailure.
     export: Callable[[str], Iterator[bytes]]
 
 
@@ -110,7 +111,7 @@ class Intake:
         suffix.
 
         Raises Rejected if the file is unacceptable (the message is for its author), or IntakeError if it
-        can't be read, or the arena can't process it at the moment. Also raises what ``bases`` raises.
+        can't be read, or the arena can't process it at the moment. Also passes on errors from ``bases``.
         """
         try:
             with file.open("rb") as opened:

@@ -48,12 +48,12 @@ class Parents:
 class BaseRecipe:
     """The inputs of a base image, which contains everything except a bot's own files.
 
-    The build context contains ``library``, the Dockerfile, and in ``packages`` the fetched packages.
+    The build context contains ``library``, the Dockerfile, and a folder with the fetched packages.
     """
 
     folder: Path  # contains the Dockerfile and the pins
     packages: tuple[Packages, ...]  # pinned by files in the folder
-    content: str  # the main packages, for progress messages
+    content: str  # names of the main packages, for progress messages
     library: tuple[str, ...]  # the arena's own files and folders, relative to the parent of `arena`
     parents: Parents
 
@@ -85,7 +85,7 @@ class Language:
     recipe: BaseRecipe
     starter: Starter
     find_failure: Callable[[str], Failure | None]  # finds the last error in a bot's stderr
-    missing_module: str  # a pattern of words that an error for a missing module contains
+    missing_module: str  # a regular expression for words in errors about missing modules
     find_position: Callable[[str], str | None] = no_position  # finds a late bot's position in its stderr
 
     @property

@@ -1,4 +1,4 @@
-"""Fetches the pinned packages of images, each checked against its hash."""
+"""Fetches images' pinned packages, and checks each against its hash."""
 
 import shutil
 import subprocess
@@ -17,10 +17,10 @@ class FetchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """The packages of one package manager for a base image.
+    """A base image's packages from one package manager.
 
     ``fetch`` takes the recipe's folder, which contains ``pins``; the image's architecture, such as ``amd64``;
-    and an existing folder, in which it creates a new one. It raises FetchFailed.
+    and an existing folder, in which it creates a subfolder. It raises FetchFailed.
     """
 
     pins: tuple[str, ...]
@@ -39,7 +39,7 @@ _WHEELS: Final = {  # an architecture's name in images: the platform of its whee
 def fetch_wheels(
     folder: Path, architecture: str, target: Path, *, pins: str = PINS, tools: Path | None = None
 ) -> None:
-    """Install the pinned packages for an image's Python, each checked against its hashes.
+    """Install the pinned packages for an image's Python, and check each against its hashes.
 
     ``folder`` contains the lock file ``pins``; ``architecture`` is the image's, such as ``amd64``. ``tools``
     is the lock file of the build tools for packages without a wheel; None if all packages have wheels.
@@ -96,7 +96,7 @@ _NPM_OPTIONS: Final = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fun
 
 
 def fetch_modules(folder: Path, target: Path) -> None:
-    """Install a folder's pinned npm packages, each checked against its hash.
+    """Install a folder's pinned npm packages, and check each against its hash.
 
     The packages run on any architecture. Raises FetchFailed.
     """
@@ -104,8 +104,8 @@ def fetch_modules(folder: Path, target: Path) -> None:
     if npm is None:
         raise FetchFailed(
             f"fetching the packages for {folder} requires npm, which is not installed. On Debian or Ubuntu, "
-            "run: sudo apt-get install npm. Or build the image from a checkout on the engine's host, with "
-            ".venv/bin/python -m arena.images.build and the language's name"
+            "run: sudo apt-get install npm. Or build the image in a checkout on the engine's host: "
+            ".venv/bin/python -m arena.images.build LANGUAGE"
         )
     with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
         for pin in NPM_PINS:

@@ -9,7 +9,7 @@ from arena.local.bots import LocalBot
 from arena.local.games import Mistake, locate
 from arena.local.puzzle import Puzzle, move_text, puzzle_of
 from arena.local.timing import DecisionTimer, TimeLimitExceeded
-from arena.local.workers import load_home_bot
+from arena.local.workers import load_local_bot
 from arena.play.botfiles import Chooser
 from arena.play.replay.document import PublicReplay
 from arena.play.replay.verify import RecordedDecision, decisions, log_of
@@ -50,7 +50,7 @@ def answers(bot: LocalBot, games: Sequence[Sequence[View]]) -> Iterator[Solution
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     timer = DecisionTimer()
     with timer.running(sys.__stderr__ or sys.stderr):
-        loaded = load_home_bot(bot, timer)
+        loaded = load_local_bot(bot, timer)
         try:
             for views in games:
                 chooser = timer.call(allowed, lambda: new_chooser(loaded.bot))
@@ -150,7 +150,7 @@ def simulated_player(bot: LocalBot, timer: DecisionTimer) -> SimulatedPlayer:
 
     Raises BotUnloadable if it can't be loaded.
     """
-    loaded = load_home_bot(bot, timer)
+    loaded = load_local_bot(bot, timer)
     clock = Clock()
     allowed = (clock.move_millis + clock.bank_millis) / 1000
 

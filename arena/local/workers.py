@@ -313,11 +313,11 @@ class _Bots:
         copies = [(index, seats[:seat].count(index)) for seat, index in enumerate(seats)]
         for copy in copies:
             if copy not in self._loaded:
-                self._loaded[copy] = load_home_bot(self._bots[copy[0]], self._timer)
+                self._loaded[copy] = load_local_bot(self._bots[copy[0]], self._timer)
         return [self._loaded[copy] for copy in copies]
 
 
-def load_home_bot(bot: LocalBot, timer: DecisionTimer) -> LoadedBot:
+def load_local_bot(bot: LocalBot, timer: DecisionTimer) -> LoadedBot:
     """Load a bot's file into this process. Raises BotUnloadable if that fails or takes too long."""
     if bot.file is None:
         raise BotUnloadable(f"{bot.name} is not a Python file")

@@ -29,7 +29,7 @@ class Disk:
     """The disk that contains a folder. Other processes use it too, so its free space may change at any time.
 
     ``folder`` needn't exist yet. ``least_free`` bytes must stay free; by default 5 GiB, or a tenth of the
-    disk if that is less. In any case, 10,000 inodes must stay free, or a tenth of them if that is less.
+    disk if that is less. In any case, 10,000 inodes must stay free, or a tenth of all inodes if that is less.
     """
 
     def __init__(self, folder: Path, least_free: int | None = None) -> None:
@@ -43,7 +43,7 @@ class Disk:
         least = self._least_free
         if least is None:
             least = min(_MIN_FREE, found.f_blocks * found.f_frsize // _MIN_FREE_DIVISOR)
-        # Some file systems have no fixed number of inodes, and report none.
+        # Some file systems have no fixed number of inodes, and report zero.
         least_inodes = min(_MIN_FREE_INODES, found.f_files // _MIN_FREE_DIVISOR)
         return found.f_bavail * found.f_frsize - size >= least and found.f_favail >= least_inodes
 

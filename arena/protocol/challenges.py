@@ -30,7 +30,7 @@ class PlayedGame:
 
     Attributes:
         game: Id of the game.
-        ended: End of the game.
+        ended: When the game ended.
         seats: Results, in seat order.
     """
 
@@ -41,7 +41,7 @@ class PlayedGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrant:
-    """An entrant's results in all games in a challenge.
+    """An entrant's results over all games of a challenge.
 
     Attributes:
         bot: The bot's name.

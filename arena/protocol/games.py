@@ -31,7 +31,7 @@ class GameLine:
         game: Id of the game.
         number: The game's position in the order of rating, from 1.
         players: Number of players.
-        ended: End of the game.
+        ended: When the game ended.
         seats: In seat order.
     """
 
@@ -88,9 +88,9 @@ class LoggedSeat:
         bot: The bot's name.
         version: Version number; null for a submission that was not yet a version.
         exit_code: Exit code of the bot's program; null if it ran until the end of the match.
-        out_of_memory: Whether the kernel killed it for using too much memory.
+        out_of_memory: Whether the kernel killed the program for using too much memory.
         trouble: Description of a sandbox error; null if there was none.
-        stderr: Head and tail of its stderr over the whole match.
+        stderr: The beginning and end of its stderr from the whole match.
         decisions: Decisions with a note, a fault, an error or a long wait for the host.
     """
 

@@ -23,7 +23,7 @@ class Row:
         spread: 2σ.
         score: μ - 3σ.
         provisional: Whether the rating is still too uncertain to mean much.
-        change: Change in the score over the last seven days; None if this version had not played before then.
+        change: Change in the score over the last seven days; None if this version first played within them.
         games: Number of this version's rated games that count.
         win_share: Share of its games in which it was first or tied for first; None without games.
         mean_place: Mean place (1 is best); None without games.
@@ -60,7 +60,7 @@ class Leaderboard:
     """A page of the leaderboard.
 
     Attributes:
-        players: Number of players in the games that count, 2 to 5; null for all games.
+        players: Only games with this many players (2 to 5) count; null if all games do.
         rows: In the requested order. Bots with equal scores share a rank, as in 1, 1, 3.
         next: The URL of the next page; null on the last page.
     """

@@ -70,7 +70,7 @@ class CauseKind(StrEnum):
     """The author cancelled it, or deleted their account."""
 
     @property
-    def shows_at_home(self) -> bool:
+    def is_reproducible(self) -> bool:
         """True if the author can reproduce the problem on their own machine."""
         return self not in {
             CauseKind.NAME,
@@ -209,8 +209,8 @@ class Submission:
         waiting: Why the submission is waiting; None if it isn't.
         version: Number of the resulting version; None if there is none.
         received: When the file arrived, in UTC.
-        inspected: When it was inspected, in UTC; None if it was not.
-        qualifying: When its qualification began, in UTC; None if it did not.
+        inspected: When it was inspected, in UTC; None if it hasn't been.
+        qualifying: When its qualification began, in UTC; None if it hasn't begun.
         ended: When it ended, in UTC; None while in progress.
         cause: Why it was rejected; None if it was not.
     """
@@ -257,8 +257,8 @@ class SubmissionGame:
         state: State of its match.
         players: Number of players.
         seat: The bot's seat, from 0.
-        game: Id of the game; None before the end.
-        figures: The bot's figures; None before the end.
+        game: Id of the game; None until it has ended.
+        figures: The bot's figures; None until the game has ended.
     """
 
     number: int

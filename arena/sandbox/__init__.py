@@ -1,4 +1,4 @@
 """Runs untrusted programs, one bot per sandbox.
 
-``factory`` opens the runtimes, which are in ``docker`` and ``process``, and builders of images.
+``factory`` opens image builders and runtimes; the runtimes are in ``docker`` and ``process``.
 """

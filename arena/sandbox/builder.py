@@ -1,4 +1,4 @@
-"""The interface for building the images of bots, and of the arena itself."""
+"""The interface for building bots' images and the arena's own."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltImage:
-    """An image that the engine has."""
+    """An image in the engine's store, whether built, pulled or imported."""
 
     id: str  # the engine's id for the image
     digest: str  # `REPOSITORY@sha256:…`, or the id if the image isn't from a registry
@@ -27,7 +27,7 @@ class ImageBuilder(Protocol):
     def build(
         self, folder: Path, *, tag: str, labels: Mapping[str, str], arguments: Mapping[str, str]
     ) -> BuiltImage:
-        """Build an image from a folder with a Dockerfile, without pulling and without a network.
+        """Build an image from a folder with a Dockerfile. Nothing is pulled, and the steps have no network.
 
         The engine caches steps, so repeated builds are fast, and the id stays the same if nothing has
         changed. If a step fails, the error contains the end of the build's output.
@@ -37,7 +37,7 @@ class ImageBuilder(Protocol):
         """Create an image from a tar archive of a root file system."""
 
     def resolve(self, name: str) -> str:
-        """Return the name ``REPOSITORY@sha256:…`` of the image that a registry has under a tag now."""
+        """Ask the registry which image a tag refers to now, and return it as ``REPOSITORY@sha256:…``."""
 
     def pull(self, name: str) -> BuiltImage:
         """Pull an image from its registry."""

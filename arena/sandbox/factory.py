@@ -1,4 +1,4 @@
-"""Opens runtimes, and builders of the images that they run."""
+"""Opens runtimes, and image builders for them."""
 
 from arena.protocol.match import RuntimeName
 from arena.sandbox.builder import ImageBuilder
@@ -29,9 +29,9 @@ def open_runtime(
 
 
 def open_builder(name: RuntimeName) -> ImageBuilder:
-    """Return a builder for the images that a runtime runs; the caller closes it.
+    """Return a builder of images for a runtime's bots; the caller closes it.
 
-    Raises RuntimeFailure if the engine is not responding, or if the runtime runs no images.
+    Raises RuntimeFailure if the engine is not responding, or if the runtime doesn't use images.
     """
     match name:
         case RuntimeName.DOCKER:

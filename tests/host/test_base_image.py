@@ -126,7 +126,7 @@ def test_a_bots_folder_becomes_an_image(
     # A unique name, because other checkouts may be running this test.
     name = f"host-test-{uuid.uuid4().hex[:8]}"
     folder = write_bot(tmp_path / name, 'ENTRYPOINT ["python3", "/bot/bot.py"]')
-    # Unique content, because removing another checkout's equal image would remove their common layers.
+    # Unique content: if another checkout's image were identical, removing it would also remove shared layers.
     (folder / "bot.py").write_text(f"print('here')  # {name}\n")
     (folder / "bot.py").chmod(0o600)
     # Other checkouts may also build the base image.

@@ -1,6 +1,6 @@
-"""Tests of images' parents: a registry's tag is resolved once, and stored with its digest.
+"""Tests of parent images: a registry's tag is resolved once, and its digest is recorded.
 
-Errors say whether the registry, the image or the engine failed.
+Errors blame the registry, the image or the engine correctly.
 """
 
 import gzip
@@ -207,7 +207,7 @@ def test_an_image_that_the_operator_pinned_is_used(
 
 
 def test_a_failed_pull_says_why(image_builder: ImageBuilder, registry: Registry, parents: Parents) -> None:
-    """The engine reports that a layer is missing while it pulls the image."""
+    """If a layer is missing from the registry, the error contains the engine's report."""
     assert parents
     registry.publish("first")
     manifest = json.loads(registry.documents[registry.tag])
@@ -228,7 +228,7 @@ def test_a_tag_that_the_registry_lacks_is_named(image_builder: ImageBuilder, reg
 def test_a_silent_registry_is_named(
     docker_client: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A registry that accepts connections but doesn't answer is to blame, not the engine."""
+    """If a registry accepts connections but doesn't answer, the error blames it, not the engine."""
     monkeypatch.setattr(builder, "_REGISTRY_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         name = f"127.0.0.1:{server.getsockname()[1]}/kaiten-test:1"
@@ -236,8 +236,8 @@ def test_a_silent_registry_is_named(
             DockerBuilder(docker_client.api).resolve(name)
 
 
-def test_an_archive_that_is_none_is_not_imported(image_builder: ImageBuilder, tmp_path: Path) -> None:
-    """The engine's reason is in the error."""
+def test_a_file_that_is_not_an_archive_is_refused(image_builder: ImageBuilder, tmp_path: Path) -> None:
+    """The error says what could not be imported, and no image is created."""
     archive = tmp_path / "root.tar"
     archive.write_bytes(b"not a tar archive" * 100)
     with pytest.raises(RuntimeFailure, match="could not import kaiten/host-test"):
@@ -245,8 +245,8 @@ def test_an_archive_that_is_none_is_not_imported(image_builder: ImageBuilder, tm
     assert image_builder.find("kaiten/host-test:1") is None
 
 
-def test_an_engine_that_breaks_off_is_reported(tmp_path: Path) -> None:
-    """An engine that ends the connection in the middle of a build is unavailable."""
+def test_an_engine_that_disconnects_is_reported(tmp_path: Path) -> None:
+    """An engine that closes the connection during a build is reported as unavailable."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -9,7 +9,7 @@ from arena.local.bots import LocalBot, find_bot
 from arena.local.games import GameInThisProcess, LoadedBot, LocalGame, LocalResult
 from arena.local.puzzle import InvalidPuzzle, encode_puzzle, parse_puzzle
 from arena.local.timing import DecisionTimer
-from arena.local.workers import BotUnloadable, PythonPlayer, WorkerEnded, load_home_bot
+from arena.local.workers import BotUnloadable, PythonPlayer, WorkerEnded, load_local_bot
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import Fault
@@ -43,7 +43,7 @@ def play(rules: Rules, *bots: LocalBot, clock: Clock = QUICK) -> LocalResult:
     """Play a game in this process."""
     timer = DecisionTimer()
     with timer.running(sys.__stderr__ or sys.stderr):
-        players: list[LoadedBot] = [load_home_bot(bot, timer) for bot in bots]
+        players: list[LoadedBot] = [load_local_bot(bot, timer) for bot in bots]
         return GameInThisProcess(game(rules), players, clock, timer).play(with_replay=True)
 
 

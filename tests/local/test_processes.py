@@ -80,7 +80,7 @@ def test_a_crash_costs_one_game_and_is_explained(
         assert (seen.round, seen.turn) == (2, 1)
 
 
-def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: LocalBot) -> None:
+def test_a_program_that_is_not_a_bot_is_refused(tmp_path: Path, first: LocalBot) -> None:
     """A program that never sends Hello is refused. The error shows what it printed."""
     program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")
     with pytest.raises(BotUnloadable, match="program didn't connect to the referee: it exited") as no:

@@ -33,7 +33,7 @@ def test_a_tenth_of_a_small_disk_stays_free(small: Path) -> None:
 
 
 def test_a_tenth_of_the_inodes_stays_free(small: Path) -> None:
-    """Many small files can fill a disk with free space, whatever the floor."""
+    """A disk that has run out of inodes counts as full, even if it has free space."""
     disk = Disk(small, 0)
     for number in range(85):
         (small / str(number)).touch()

@@ -292,7 +292,7 @@ def test_sockets_of_other_slots_and_layers_out_of_reach_are_named(
     monkeypatch.setattr(WeakClient, "inspect_image", inspect, raising=False)
     found = missing(image, run_dir, as_that_user, shared)
     assert found.keys() == {"other-sockets", "layers-in-memory"}
-    assert "the engine's storage driver is neither overlay2 nor btrfs" in found["layers-in-memory"]
+    assert "the storage driver is neither overlay2 nor btrfs" in found["layers-in-memory"]
 
 
 def test_every_control_of_a_container_is_shown_to_fail() -> None:

@@ -23,7 +23,7 @@ def build(
     labels: Mapping[str, str],
     arguments: Mapping[str, str],
 ) -> str:
-    """Build an image from a folder with a Dockerfile, whatever the modes of its files; return its id.
+    """Build an image from a folder with a Dockerfile, whatever the files' modes; return the image's id.
 
     Raises RuntimeFailure.
     """
@@ -90,7 +90,7 @@ def build_canary_image(builder: ImageBuilder) -> str:
 
     Like a hostile image, it has a world-writable folder, which only the read-only root file system protects.
     The engine's layer cache makes repeated builds fast. Requires the Python base image. Raises
-    RuntimeFailure if the build failed.
+    RuntimeFailure if the build fails.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:
         folder = Path(name)

@@ -68,7 +68,7 @@ def debian_recipe(parents: Parents) -> str:
 
 
 def find_debian_image(builder: ImageBuilder, parents: Parents) -> BuiltImage | None:
-    """Return the image made from Debian packages, if the engine has one built with exactly this recipe."""
+    """Return the image made from Debian packages with exactly this recipe, or None if the engine has none."""
     image = builder.find(parents.debian_image)
     return image if image and image.labels.get(_LABEL) == debian_recipe(parents) else None
 
@@ -133,7 +133,7 @@ def _apt_get(*arguments: str) -> None:
 
 
 def _run(command: list[str], out: int | None = None) -> None:
-    """Run a system program, with its stdout to the descriptor ``out``. Raises RuntimeFailure."""
+    """Run a system program, and send its stdout to the descriptor ``out``. Raises RuntimeFailure."""
     try:
         done = subprocess.run(  # noqa: S603 - our own argument lists
             command,
@@ -151,7 +151,7 @@ def _run(command: list[str], out: int | None = None) -> None:
     if done.returncode:
         tail = done.stderr.splitlines()[-_TAIL_LINES:]
         raise RuntimeFailure(
-            "\n".join([f"{command[0]} failed with code {done.returncode}; its output:", *tail])
+            "\n".join([f"{command[0]} exited with {done.returncode}; the end of its output:", *tail])
         )
 
 
@@ -183,7 +183,7 @@ def ensure_parent(builder: ImageBuilder, parents: Parents, say: Say) -> Parent:
 
 
 def _find_recorded(builder: ImageBuilder, parents: Parents, say: Say) -> BuiltImage | None:
-    """Return the image that was recorded earlier. Report if the engine's official tag has since moved."""
+    """Return the recorded image, or None. Report if the engine's official tag has moved since."""
     image = builder.find(parents.recorded)
     tagged = builder.find(parents.official)
     if image and tagged and tagged.id != image.id:

@@ -16,7 +16,7 @@ from arena.sandbox.docker.engine import engine_errors, with_timeout
 from arena.sandbox.runtime import RuntimeFailure
 
 _SILENCE_SECONDS: Final = 600
-"""A build step may compile for a long time without output."""
+"""Timeout while a build prints nothing. A step may compile for a long time without output."""
 
 _REGISTRY_SECONDS: Final = 8
 """Timeout for resolving a tag in a registry. docker-py has no timeout for pulling an image."""
@@ -33,7 +33,7 @@ class DockerBuilder:
 
     def platform(self) -> tuple[str, str]:
         """Return the engine's platform."""
-        with engine_errors("read the engine's description"):
+        with engine_errors("read the engine's platform"):
             version = self._client.version()
         return version["Os"], version["Arch"]
 
@@ -73,7 +73,7 @@ class DockerBuilder:
                 if "error" in message:
                     tail = "\n".join("".join(output).splitlines()[-_TAIL_LINES:])
                     reason = message["error"].strip()
-                    raise RuntimeFailure(f"could not build {tag}: {reason}; the build's output:\n{tail}")
+                    raise RuntimeFailure(f"could not build {tag}: {reason}; the last output:\n{tail}")
         return self._get(tag)
 
     def import_root(self, archive: Path, name: str, labels: Mapping[str, str]) -> None:
@@ -87,7 +87,7 @@ class DockerBuilder:
         _check(map(msgspec.json.decode, report.splitlines()), f"import {name}")
 
     def resolve(self, name: str) -> str:
-        """Return the name, with its digest, of the image that a registry has under a tag now."""
+        """Ask the registry which image a tag refers to now, and return its name with the digest."""
         with _registry_errors(name):
             found: dict[str, Any] = self._registry_client.inspect_distribution(name)  # type: ignore[no-untyped-call] # as above
         return f"{parse_repository_tag(name)[0]}@{found['Descriptor']['digest']}"
@@ -111,7 +111,7 @@ class DockerBuilder:
     def _get(self, name: str) -> BuiltImage:
         image = self.find(name)
         if image is None:
-            raise RuntimeFailure(f"{name} is missing, although the engine reported success: see its log")
+            raise RuntimeFailure(f"the engine reported success, but {name} is missing: see the engine's log")
         return image
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ def _check(report: Iterable[Mapping[str, Any]], doing: str) -> None:
 
 @contextmanager
 def _registry_errors(name: str) -> Iterator[None]:
-    """Like :func:`engine_errors`, but recognises that a registry is slow, or has no such image."""
+    """Like :func:`engine_errors`, but recognises when the registry is slow or lacks the image."""
     with engine_errors(f"get {name} from its registry"):
         try:
             yield
@@ -136,5 +136,5 @@ def _registry_errors(name: str) -> Iterator[None]:
             raise RuntimeFailure(f"the registry has no {name}: {error.explanation}") from error
         except ReadTimeout as error:
             raise RuntimeFailure(
-                f"the registry did not answer within {_REGISTRY_SECONDS} s about {name}"
+                f"the registry did not answer within {_REGISTRY_SECONDS} s when asked for {name}"
             ) from error

@@ -50,7 +50,7 @@ def connect() -> docker.APIClient:
 
 
 def with_timeout(client: docker.APIClient, seconds: int) -> docker.APIClient:
-    """Return a client with the same connections and another timeout. It needn't be closed."""
+    """Return a client that shares the connections but has a different timeout. It needn't be closed."""
     copy = docker.APIClient.__new__(docker.APIClient)
     vars(copy).update(vars(client))  # copy.copy copies only what requests.Session pickles
     copy.timeout = seconds

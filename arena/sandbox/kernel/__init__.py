@@ -1,1 +1,1 @@
-"""What a runtime for containers needs from the Linux kernel: limits, filters, evidence and caches."""
+"""What a runtime with containers needs from the Linux kernel: limits, filters, logs and caches."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 BTRFS: Final = "btrfs"
-"""The name of the storage driver, and of the file system that it needs."""
+"""Docker's name for its btrfs storage driver, and the kernel's name for the file system."""
 
 _SYS: Final = Path("/sys")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
@@ -21,7 +21,7 @@ def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
     """Return the path of the disk that holds ``path`` on a btrfs file system; empty if unknown.
 
     Files on btrfs have a device number that belongs to no device, so this reads the mount table. It returns
-    an empty string if the file system has several disks, because the engine's limits are per disk, or if the
+    an empty string if the file system has several disks, because the kernel's limits are per disk, or if the
     disk's link under ``/dev/mapper`` is missing, as in some containers.
     """
     try:

@@ -14,7 +14,7 @@ _RECORD_BYTES: Final = 8192
 def ran_out_of_memory_outside(log: Iterable[str], container: str) -> bool:
     """Return True if the kernel killed a container's process because memory ran out outside the container.
 
-    Memory ran out on the host, or in a control group above the container's. ``log`` contains the kernel's
+    That means on the host, or in a control group above the container's. ``log`` contains the kernel's
     records without prefixes, in which a control group's path contains its container's id.
     """
     return any(container in killed and container not in limit for killed, limit in _killed_for_memory(log))
@@ -29,7 +29,7 @@ def reached_its_limit(log: Iterable[str], container: str) -> bool:
 
 
 def _killed_for_memory(log: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each killed process's control group, and the control group whose memory limit was reached."""
+    """Yield each killed process's control group, and the one whose limit was reached; empty if unknown."""
     for record in log:
         facts, name, _ = record.partition(",task=")  # the rest begins with a name that the bot has chosen
         if name and facts.startswith("oom-kill:constraint="):

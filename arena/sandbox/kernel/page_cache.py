@@ -1,4 +1,4 @@
-"""Keeps images in the page cache, so that bots can't signal by reading their files."""
+"""Keeps images in the page cache, so that bots can't signal to each other by reading an image's files."""
 
 import math
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 _FRESH_SECONDS: Final = 60.0
-"""Seconds for which a layer is assumed to stay in memory."""
+"""How long a layer is assumed to stay in memory."""
 
 _MAX_FILES: Final = 50_000
 _MAX_BYTES: Final = 1024**3
@@ -43,7 +43,7 @@ class PageCacheWarmer:
         if folders is None:
             return (
                 "the location of the image's layers is unknown: "
-                "the engine's storage driver is neither overlay2 nor btrfs"
+                "the storage driver is neither overlay2 nor btrfs"
             )
         return next(filter(None, [self._warm(folder) for folder in folders]), "")
 
@@ -69,7 +69,7 @@ class _TooLarge(Exception):
 def _files(folder: Path, spare: int) -> list[str]:
     """Return the paths of a layer's files.
 
-    Raises _TooLarge if they exceed ``spare`` bytes or a limit per layer, or OSError if one is unreadable.
+    Raises _TooLarge if they exceed ``spare`` bytes or a layer's limit, or OSError if a folder is unreadable.
     """
     found, size = list[str](), 0
     for where, _, names in os.walk(folder, onerror=_fail):

@@ -98,7 +98,7 @@ def members(cluster: Hosts) -> AbstractContextManager[ClusterWorkers]:
 
 
 def reserved(workers: ClusterWorkers, seats: int) -> ClusterReservation:
-    """Reserve seats as soon as a worker has room. None has while its host has too much other work."""
+    """Reserve seats as soon as a worker has room. None has room while its host is too busy."""
     places: list[ClusterReservation] = []
 
     def found() -> bool:
@@ -110,7 +110,7 @@ def reserved(workers: ClusterWorkers, seats: int) -> ClusterReservation:
 
 
 def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None = None) -> Future[bytes]:
-    """Send a match to a worker as soon as one has room, and return its future result."""
+    """Send a match to a worker as soon as one has room, and return a future for its result."""
     place = reserved(workers, len(match.seats))
     return place.play(encode(match), (heard if heard is not None else []).append)
 
