@@ -18,7 +18,7 @@ from arena.play.launcher import HostFailed
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Clock, encode
-from arena.sandbox.docker import engine
+from arena.sandbox.docker import runtime as docker_runtime
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.scheduler.workers import POLL_SECONDS, LocalWorkers, local_workers
 from tests.patience import WAIT_SECONDS, wait_until
@@ -196,7 +196,7 @@ def test_an_engine_that_hangs_blocks_nothing(
     docker_client: docker.DockerClient, base_image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the engine hangs, requests for slots don't wait for it, and the host is soon reported as failed."""
-    monkeypatch.setattr(engine, "_PING_SECONDS", 1)
+    monkeypatch.setattr(docker_runtime, "PING_SECONDS", 1)
     with (
         _hall_on(docker_client, base_image, run_dir) as at,
         ThreadPoolExecutor(2) as threads,
