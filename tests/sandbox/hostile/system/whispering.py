@@ -128,14 +128,19 @@ def lock_pages() -> None:
     library = _library()
     start, size = ctypes.c_void_p(_map(library)), ctypes.c_size_t(mmap.PAGESIZE)
     granted = {"mlock": _LIBC.mlock(start, size) == 0, "mlock2": _LIBC.mlock2(start, size, 1) == 0}
-    granted["mlockall"] = _LIBC.mlockall(_MCL_FUTURE) == 0
+    # gVisor permits this call, but then refuses to map anything.
+    granted["mlockall"] = _LIBC.mlockall(_MCL_FUTURE) == 0 and _can_map(library)
     _LIBC.munlockall()
-    with library.open("rb") as file, suppress(OSError):
-        flags = mmap.MAP_PRIVATE | _MAP_LOCKED
-        mmap.mmap(file.fileno(), mmap.PAGESIZE, flags=flags, prot=mmap.PROT_READ).close()
-        granted["mmap"] = True
+    granted["mmap"] = _can_map(library, _MAP_LOCKED)
     tell(locked=[name for name, done in granted.items() if done])
     play()
+
+
+def _can_map(path: Path, flags: int = 0) -> bool:
+    with path.open("rb") as file, suppress(OSError):
+        mmap.mmap(file.fileno(), mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | flags, prot=mmap.PROT_READ).close()
+        return True
+    return False
 
 
 _MCL_FUTURE: Final = 2
