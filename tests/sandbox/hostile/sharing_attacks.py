@@ -313,6 +313,7 @@ ATTACKS: Final = (
         number=59,
         name="long interrupts of timers",
         program=crowding.wake_in_interrupts,
+        verdicts="NC",  # only gVisor may end it
         achieved=effects.listed("late"),
         control=Control(
             name="no timers with descriptors",
