@@ -49,7 +49,7 @@ def read_live(
 
     ``number`` is the game's 1-based number in the match, or None for the latest game. ``may_see`` returns
     whether the viewer may see an account's private data. Raises HTTPException (404) if there is no such
-    match, or the viewer may not see it.
+    match, it is quarantined, or the viewer may not see it.
     """
     found = live.find(match, None if number is None else number - 1)
     if (
@@ -214,7 +214,7 @@ def _redirect_to_replay(match: WatchedMatch, number: int, address_in: Callable[[
     if number > len(match.played):
         raise HTTPException(
             404,
-            "This game was not played: a bot exited or lost its connection in an earlier game of the match.",
+            "There is no such game: after a bot exits or loses its connection, the match has no more games.",
         )
     return RedirectResponse(address_in(game_path(match, match.played[number - 1])), 303)
 
@@ -242,8 +242,8 @@ class LiveMatch:
         watchable: Numbers (starting at 1) of the games with at least one finished round; empty unless the
             match is in progress.
         game: Number of the game shown here; null if none is shown.
-        playing: The 1-based number of this game's current round; null if all rounds are over.
-        disclosed: The finished rounds of this game.
+        playing: The 1-based number of this game's current round; null after the last round or without a game.
+        disclosed: The finished rounds of this game; null if no game is shown.
         replays: The addresses of the replays, once the match is done.
     """
 
@@ -298,7 +298,10 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_show(request: Request, after: After = None) -> Response:
-        """Redirect to a game other than ``after``, or show a page that says there is none."""
+        """Redirect to the game that follows ``after``, or show a page that says there is none.
+
+        A recorded game is shown again if there is no other.
+        """
         activity = store.activity.current(now())
         live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
         show = next(chain(live, _recorded_games(store, activity, after)), None)

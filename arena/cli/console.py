@@ -167,4 +167,4 @@ def exit_on_write_error(target: str | None) -> Iterator[None]:
     except BrokenPipeError:
         raise  # the program that was reading stdout has exited, so exit quietly
     except OSError as error:
-        fail(f"can't write {target}: {error}" if target else f"can't play here: {error}")
+        fail(f"can't write {target}: {error}" if target else f"can't play games on this machine: {error}")

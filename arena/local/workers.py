@@ -116,7 +116,7 @@ def _in_order(workers: Sequence["_Worker"], waiting: Iterator[LocalGame]) -> Ite
     turn = 0
     while busy := {worker.line: worker for worker in workers if worker.order}:
         for line in wait(list(busy)):
-            worker = busy[line]  # type: ignore[index]  # only lines were waited for
+            worker = busy[line]  # type: ignore[index]  # wait() got only lines, so it returns only lines
             result = worker.receive()
             worker.feed(waiting, 1)
             done[result.game.number] = result
@@ -281,7 +281,7 @@ def _serve(
     plan: PythonPlayer, parents: Connection, line: Connection, box: SharedRequest, crash_log: TextIO
 ) -> None:
     """Play games until the parent exits. Runs in the worker."""
-    os.setsid()  # Ctrl-C must reach only the parent; it can then kill the bots' child processes, too
+    os.setsid()  # Ctrl-C must reach only the parent, which can then also kill the bots' child processes
     parents.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # The bots' output must not mix with the command's data.

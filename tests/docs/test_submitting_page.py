@@ -58,7 +58,7 @@ def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
         f"only in `/tmp`: at most 1024 files and {limits.tmp_mib} MiB in total; they can't be executed"
     ]
     assert f"{limits.tmp_mib} MiB and 1024 files" in (DOCS / "sandbox.md").read_text()
-    assert ROWS["time from its start to its Hello"] == [f"{clock.start_millis // 1000} s"]
+    assert ROWS["time from the bot's start to its Hello"] == [f"{clock.start_millis // 1000} s"]
     (decision,) = ROWS["time for a decision"]
     assert decision.startswith(f"{clock.move_millis // 1000} s, and a bank of {clock.bank_millis // 1000} s")
     assert ROWS["failed decisions in a game"][0].startswith(f"{FAULTS_TO_TAKE_OVER - 1};")

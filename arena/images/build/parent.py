@@ -115,7 +115,10 @@ def _is_debian() -> bool:
 
 
 def _update_lists() -> None:
-    """Update the package lists once no other program is doing so: apt-get waits only for dpkg's lock."""
+    """Update the package lists, after waiting for other programs that are doing so.
+
+    apt-get itself waits only for dpkg's lock.
+    """
     last = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -147,7 +150,7 @@ def _run(command: list[str], out: int | None = None) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RuntimeFailure(f"{command[0]} failed to run: {error}") from error
+        raise RuntimeFailure(f"could not run {command[0]} to the end: {error}") from error
     if done.returncode:
         tail = done.stderr.splitlines()[-_TAIL_LINES:]
         raise RuntimeFailure(

@@ -311,7 +311,7 @@ class _FromBot(_Direction):
     ) -> None:
         super().__init__(relay, connection, source, sink)
         self._guard = FrameGuard(relay.budget)
-        self._unforwarded = b""  # what came before the server was connected
+        self._unforwarded = b""  # bytes that arrived before the connection to the server was made
         self._connected = False
         self._forwards = True
 

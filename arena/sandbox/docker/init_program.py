@@ -185,7 +185,7 @@ class InitVolume:
         )
 
     def _try_to_fill(self) -> bool | None:
-        """Return whether the volume contains the program, or None if the caller must try again."""
+        """Return whether the volume contains the program. None means unknown: the caller must try again."""
         try:
             # The container's name serves as a lock between processes, because names are unique.
             container = self._client.create_container(

@@ -177,7 +177,7 @@ def cap_for(limits: Limits, slots: int, pids: int, cores: float) -> Cap:
 
 
 def is_within(setting: CgroupSetting, found: str) -> bool:
-    """Return True if the content of a file sets the cap or a lower limit."""
+    """Return True if a file contains the setting's value or, unless the setting is exact, a lower limit."""
     if setting.exact:
         return found == setting.value
     return _parse_amount(found) <= _parse_amount(setting.value)
@@ -238,7 +238,7 @@ class CommonGroup:
             self._copy_cpuset_from_parents()
 
     def _copy_cpuset_from_parents(self) -> None:
-        """Copy the cores of the group's ancestors to it. In version 1 a new group has no cores.
+        """Copy the cores and memory nodes of the group's ancestors to it. In version 1, a new group has none.
 
         runc does this itself; with gVisor, a container with a cpuset couldn't start otherwise.
         """
@@ -356,11 +356,12 @@ class SharedMemoryOverruns:
     def _version_2(self) -> int:
         # Not memory.events, which also counts the times when bots reach their own limits.
         lines = (self._location.root / self._location.path / "memory.events.local").read_text().splitlines()
-        return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
+        self._seen = sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
+        return self._seen
 
 
 _RECLAIM_DIVISOR: Final = 8
-"""Bots that have ended are allowed to leave 1/8 of the shared memory limit in use. With five slots, that is
+"""Bots that have ended may leave up to 1/8 of the shared memory limit in use. With five slots, that is
 less than the additional share in :func:`cap_for`."""
 
 _RECLAIM_SECONDS: Final = 1.0
