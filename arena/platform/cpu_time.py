@@ -117,7 +117,7 @@ class HostDelayMeter:
         moment = time.monotonic()
         threads = dict(self._read_threads())
         # Read these after the waits: the subtracted counts must not be older than the waits.
-        used, (throttled, stops) = self._read_usage(threads), self._read_throttled()
+        used, (throttled, stops) = self._read_usage(), self._read_throttled()
         spent, stopped = used - self._used, throttled - self._throttled
         wait = self._new_wait(threads, spent)
         throttled_part = min(self._unmatched + stopped, max(0.0, wait))
@@ -206,9 +206,9 @@ class HostDelayMeter:
         # Threads that this process can't see are listed with the id 0.
         return [number for number in map(int, words) if number]
 
-    def _read_usage(self, threads: dict[int, _Thread]) -> float:
+    def _read_usage(self) -> float:
         if not self._files.usage:
-            return sum(thread.ran for thread in threads.values())
+            return sum(thread.ran for _, thread in self._read_threads())
         return _read_seconds(self._files.usage, self._used)
 
     def _read_throttled(self) -> tuple[float, int]:
