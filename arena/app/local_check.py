@@ -51,9 +51,8 @@ def _open_temporary_arena(settings: Settings, say: Say) -> Iterator[tuple[Arena,
     failed removals. Raises RuntimeFailure, or CannotStart if a folder can't be created or the machine is too
     small.
     """
-    open_builder(
-        RuntimeName.DOCKER
-    ).close()  # fail before creating containers or images, which only an engine can remove
+    # Fail before creating containers or images, which only an engine can remove.
+    open_builder(RuntimeName.DOCKER).close()
     with _folder(settings, say) as folder:
         own = _settings_in(settings, folder)
         try:

@@ -52,14 +52,8 @@ def fetch_wheels(
         )
     lock = folder / pins
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
-    command += [
-        "--target",
-        str(target),
-        "--python-version",
-        _PYTHON,
-        "--python-platform",
-        _WHEELS[architecture],
-    ]
+    command += ["--target", str(target), "--python-version", _PYTHON]
+    command += ["--python-platform", _WHEELS[architecture]]
     command += ["--build-constraints", str(tools)] if tools else ["--only-binary", ":all:"]
     command += ["--require-hashes", "--link-mode", "copy", "-r", str(lock)]
     done = subprocess.run(  # noqa: S603 - our own argument list

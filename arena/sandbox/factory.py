@@ -20,9 +20,8 @@ def open_runtime(
     """
     match name:
         case RuntimeName.DOCKER:
-            engine = connect()
             return DockerRuntime(
-                engine, cores=cores, runtime=container_runtime, install=install, images=images
+                connect(), cores=cores, runtime=container_runtime, install=install, images=images
             )
         case RuntimeName.PROCESS:
             return ProcessRuntime()

@@ -1,6 +1,6 @@
 """Builds images with a Docker engine, version 20.10 or later."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +12,7 @@ from docker.utils import parse_repository_tag
 from requests import ReadTimeout
 
 from arena.sandbox.builder import BuiltImage
-from arena.sandbox.docker.engine import engine_errors, with_timeout
+from arena.sandbox.docker.engine import check_report, engine_errors, with_timeout
 from arena.sandbox.runtime import RuntimeFailure
 
 _SILENCE_SECONDS: Final = 600
@@ -29,7 +29,6 @@ class DockerBuilder:
 
     def __init__(self, client: docker.APIClient) -> None:  # from `connect`; closed by `close`
         self._client = client
-        self._registry_client = with_timeout(client, _REGISTRY_SECONDS)
 
     def platform(self) -> tuple[str, str]:
         """Return the engine's platform."""
@@ -84,18 +83,19 @@ class DockerBuilder:
             report = self._client.import_image_from_file(
                 str(archive), repository=repository, tag=tag, changes=changes
             )
-        _check(map(msgspec.json.decode, report.splitlines()), f"import {name}")
+            check_report(map(msgspec.json.decode, report.splitlines()), f"import {name}")
 
     def resolve(self, name: str) -> str:
         """Ask the registry which image a tag refers to now, and return its name with the digest."""
+        client = with_timeout(self._client, _REGISTRY_SECONDS)
         with _registry_errors(name):
-            found: dict[str, Any] = self._registry_client.inspect_distribution(name)  # type: ignore[no-untyped-call] # as above
+            found: dict[str, Any] = client.inspect_distribution(name)  # type: ignore[no-untyped-call] # as above
         return f"{parse_repository_tag(name)[0]}@{found['Descriptor']['digest']}"
 
     def pull(self, name: str) -> BuiltImage:
         """Pull an image from its registry."""
         with _registry_errors(name):
-            _check(self._client.pull(name, stream=True, decode=True), f"pull {name}")
+            check_report(self._client.pull(name, stream=True, decode=True), f"pull {name}")
         return self._get(name)
 
     def tag(self, image: BuiltImage, name: str) -> None:
@@ -117,13 +117,6 @@ class DockerBuilder:
     def close(self) -> None:
         """Close the connections to the engine."""
         self._client.close()
-
-
-def _check(report: Iterable[Mapping[str, Any]], doing: str) -> None:
-    """Read the engine's report about an action. Raises RuntimeFailure if it contains an error."""
-    for message in report:
-        if "error" in message:
-            raise RuntimeFailure(f"could not {doing}: the engine reported: {message['error']}")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Finds the Docker engine, and classifies its failures."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from http import HTTPStatus
 from pathlib import Path
@@ -80,6 +80,13 @@ def engine_errors(doing: str) -> Iterator[None]:
         raise EngineUnavailable(f"could not {doing}: the engine is not responding: {error}") from error
     except (DockerException, StoreError, OSError) as error:
         raise RuntimeFailure(f"could not {doing}: {error}") from error
+
+
+def check_report(report: Iterable[Mapping[str, Any]], doing: str) -> None:
+    """Read the engine's report about an action. Raises RuntimeFailure if it contains an error."""
+    for message in report:
+        if "error" in message:
+            raise RuntimeFailure(f"could not {doing}: the engine reported: {message['error']}")
 
 
 @contextmanager

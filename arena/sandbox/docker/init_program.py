@@ -19,7 +19,7 @@ from typing import Any, Final
 import docker
 from docker.errors import APIError, ImageNotFound, NotFound
 
-from arena.sandbox.docker.engine import engine_errors
+from arena.sandbox.docker.engine import check_report, engine_errors
 from arena.sandbox.docker.policy import INIT_FILE
 from arena.sandbox.docker.sandbox import remove_container
 from arena.sandbox.runtime import RuntimeFailure
@@ -234,8 +234,5 @@ class InitVolume:
             )
 
     def _load(self) -> None:
-        for event in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # untyped in docker-py's stubs
-            if "error" in event:
-                raise RuntimeFailure(
-                    f"the engine could not load the image {self._init.image}: {event['error']}"
-                )
+        report = self._client.load_image(self._init.archive())  # type: ignore[no-untyped-call] # untyped in docker-py's stubs
+        check_report(report, f"load image {self._init.image}")
