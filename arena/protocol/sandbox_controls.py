@@ -91,7 +91,8 @@ CONTROLS: Final = {
     ),
     "memory": Control(
         stops="Using up this host's memory.",
-        fix="Enable the kernel's memory cgroup; on a Raspberry Pi, boot with cgroup_enable=memory.",
+        fix="Enable the kernel's memory cgroup (on a Raspberry Pi, boot with cgroup_enable=memory), and set "
+        "vm.overcommit_memory to 0 or 1.",
     ),
     "swap": Control(
         stops="Spilling into swap when memory is used up, which slows the whole host.",

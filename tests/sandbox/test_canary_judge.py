@@ -48,6 +48,7 @@ SEEN: dict[str, Any] = {
     "v1_memory": None,
     "v1_memory_and_swap": None,
     "v2_swap": None,
+    "overcommit": 0,
     "quota": None,
 }
 """The probe's output if all controls pass, without control group values (gVisor doesn't show them either)."""
@@ -245,6 +246,12 @@ def test_a_busy_host_is_judged_by_its_quota() -> None:
 def test_swap_is_judged_by_the_control_group(version: str, seen: dict[str, Any]) -> None:
     """Any swap beyond the memory limit fails the control."""
     assert lacking(evidence(version, **seen)).keys() == {"swap"}
+
+
+def test_strict_overcommit_fails_the_memory_control() -> None:
+    """Untouched memory is outside a control group's limit, but counts towards the host's commit limit."""
+    assert lacking(evidence("2", overcommit=1)) == {}
+    assert lacking(evidence("2", overcommit=2)).keys() == {"memory"}
 
 
 def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:
