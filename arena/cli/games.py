@@ -231,6 +231,6 @@ def _decision(decision: SeatDecision) -> str:
     if decision.millis is not None:
         words.append(f"{decision.millis:.0f} ms")
     if decision.waited_millis:
-        words.append(f"plus {decision.waited_millis:.0f} ms of waiting for the host")
+        words.append(f"plus {decision.waited_millis:.0f} ms of host delay")
     response = f"round {decision.round}, turn {decision.turn}: {', '.join(words)}"
     return f"{response}  {decision.note}" if decision.note else response

@@ -1,15 +1,20 @@
 """The page of a game: its public content, and what only the owners of its bots see."""
 
+import random
 import re
 from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.protocol.match import OUT_OF_MEMORY
+from arena.protocol.match import OUT_OF_MEMORY, RuntimeName
 from arena.protocol.states import Scope
 from tests.accounts.world import World
+from tests.builders import START, finish
+from tests.db.builders import new_match
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
 from tests.web.stable import disqualify, fill_games, fill_stable
@@ -108,6 +113,27 @@ def test_notes_are_below_their_turns(world: World) -> None:
     assert all(row[0].startswith("private mine@2:") for row in rows)
     troubles = [row for row in rows if "seat 1 sent <nothing>" in row[0]]
     assert len(troubles) == sum(bool(step[1] and step[1].fault) for step in log.record.steps) > 0
+
+
+def test_a_long_host_delay_is_shown(world: World) -> None:
+    """The turn's row has it even if the bot left no note."""
+    stable = fill_stable(world)
+    versions = (stable.other, stable.versions[1], stable.house[0])
+    world.store.queue.add(replace(new_match("delayed-0", versions), created=START))
+    claim = world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    match = finish(claim, random.Random(1), ended=START + timedelta(hours=1))  # noqa: S311 - reproducible
+    game, *others = match.games
+    steps = [list(step) for step in game.record.steps]
+    for turn, waited in ((2, 99.0), (3, 250.0)):
+        decision = steps[turn][1]
+        assert decision is not None
+        steps[turn][1] = replace(decision, waited_millis=waited)
+    record = replace(game.record, steps=tuple(map(tuple, steps)))
+    assert world.store.results.record(replace(match, games=(replace(game, record=record), *others)))
+    page = Page(logged_in(world, "ann").get("/games/delayed-0-0").text)
+    rows = [row[0] for table in page.tables for row in table if row and "host delay" in row[0]]
+    assert rows == ["private mine@2: plus 250 ms of host delay"]
 
 
 def test_names_in_the_headers_of_the_replay_link_to_the_bots(client: TestClient) -> None:

@@ -10,12 +10,12 @@ from arena.protocol.games import SeatDecision
 from arena.protocol.match import played_again
 from web.http.rendering import Viewer, visible
 
-_LONG_WAIT_MILLIS: Final = 100
-"""A wait for the host that is at least this long is shown even if it had no effect."""
+_LONG_DELAY_MILLIS: Final = 100
+"""A host delay that is at least this long is shown even if it had no effect."""
 
 
 def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
-    """Return a seat's decisions with a note, a fault, trouble or a long wait, in order."""
+    """Return a seat's decisions with a note, a fault, trouble or a long host delay, in order."""
     states = played_again(log.rules, log.record).states
     return tuple(
         SeatDecision(
@@ -33,7 +33,7 @@ def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
             decision.note is not None
             or decision.fault is not None
             or decision.trouble is not None
-            or (decision.waited_millis or 0) >= _LONG_WAIT_MILLIS
+            or (decision.waited_millis or 0) >= _LONG_DELAY_MILLIS
         )
     )
 
@@ -45,17 +45,22 @@ _MAX_BREAKS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatNote:
-    """A seat's note and trouble in one decision; either may be None."""
+    """A seat's decision with a note, trouble or a long host delay."""
 
     seat: SeatLog
-    note: str | None
-    trouble: str | None
+    decision: SeatDecision
 
     @property
     def is_long(self) -> bool:
         """True if the text may be too long to show without scrolling."""
-        text = visible(f"{self.trouble or ''} {self.note or ''}")
+        text = visible(f"{self.decision.trouble or ''} {self.decision.note or ''}")
         return len(text) > _MAX_LETTERS or text.count("\n") > _MAX_BREAKS
+
+    @property
+    def host_delay(self) -> float | None:
+        """Milliseconds that the decision's time excludes; None if they are too few to show."""
+        waited = self.decision.waited_millis or 0
+        return waited if waited >= _LONG_DELAY_MILLIS else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +68,7 @@ class PrivateLog:
     """The private part of a game that a viewer may see."""
 
     seats: Sequence[SeatLog]  # the viewer's own, in seat order; all for operators
-    # Notes and trouble by the turn's anchor, as in :mod:`web.games.pages`.
+    # By the turn's anchor, as in :mod:`web.games.pages`.
     notes: Mapping[str, Sequence[SeatNote]]
     own: bool  # whether all of these seats belong to the viewer
     gone: bool = False  # whether their logs were deleted
@@ -92,7 +97,7 @@ def _notes_by_turn(log: StoredGameLog, seats: Sequence[SeatLog]) -> Mapping[str,
     notes = defaultdict(list)
     for seat in seats:
         for decision in decisions(log, seat.seat):
-            if decision.note is not None or decision.trouble is not None:
-                anchor = f"r{decision.round}t{decision.turn}"
-                notes[anchor].append(SeatNote(seat=seat, note=decision.note, trouble=decision.trouble))
+            note = SeatNote(seat=seat, decision=decision)
+            if decision.note is not None or decision.trouble is not None or note.host_delay is not None:
+                notes[f"r{decision.round}t{decision.turn}"].append(note)
     return dict(notes)
