@@ -7,6 +7,8 @@ A runnable thread that isn't running waits in a queue. The kernel adds this wait
 * Threads of the same sandbox are using them. That counts against the sandbox.
 * The sandbox has used up its quota. That counts against the sandbox too. The kernel includes this wait in the
   run delay, but also counts it in the control group's ``cpu.stat``, so it can be subtracted.
+
+Pressure stall information isn't used: it doesn't distinguish these reasons, and needs cgroup v2.
 """
 
 import math

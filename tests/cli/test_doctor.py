@@ -38,6 +38,7 @@ def test_it_reports_every_control(
     """
     assert base_image
     done = doctor(tmp_path, run_dir=str(run_dir))
+    assert "testing the sandbox controls" in done.stderr
     text = done.stdout
     assert docker_client.info()["ServerVersion"] in text
     for name in CONTROL_NAMES:

@@ -17,7 +17,7 @@ from tests.soak import many
 
 pytestmark = pytest.mark.postgresql
 
-_SETS: Final = many(8, 16)
+_BATCHES: Final = many(8, 16)
 _SEATS: Final = 5
 _CLAIMERS: Final = 8
 """Number of threads, half of them per coordinator."""
@@ -32,7 +32,9 @@ def matches(postgresql_url: str) -> list[str]:
     with closing(open_store(postgresql_url)) as store:
         versions = [add_bot(store, name) for name in "abcde"[:_SEATS]]
         return [
-            match for number in range(_SETS) for match in add_matches(store, f"s{number}", versions, deals=1)
+            match
+            for number in range(_BATCHES)
+            for match in add_matches(store, f"s{number}", versions, deals=1)
         ]
 
 

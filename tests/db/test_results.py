@@ -124,14 +124,14 @@ def test_concurrent_results_are_all_rated(store: Store) -> None:
     versions = [add_bot(store, name) for name in "abcde"]
     dice = random.Random(3)  # noqa: S311 - a test's dice
     results = []
-    sets = many(1, 3)
-    for index in range(sets):
+    batches = many(1, 3)
+    for index in range(batches):
         add_matches(store, f"s{index}", versions)
     while claim := next_claim(store):
         results.append(finished(claim, outcomes(dice, 5, 2)))
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(store.results.record, results))
-    assert [game.number for game in store.games.newest(None, 100)] == list(range(10 * sets, 0, -1))
+    assert [game.number for game in store.games.newest(None, 100)] == list(range(10 * batches, 0, -1))
     assert store.ladder.rebuild().differing == 0
 
 

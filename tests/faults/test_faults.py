@@ -30,6 +30,7 @@ def test_nothing_is_lost_and_nothing_counted_twice(scenario: Scenario) -> None:
     hold(scenario)
 
 
+# Takes over 20 s, since an arena that plays in containers is killed and started again.
 @pytest.mark.docker
 @pytest.mark.parametrize("scenario", short("docker"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("docker_client", "base_image")

@@ -251,6 +251,7 @@ def check_metrics(project: Project) -> None:
     assert "kaiten_host_slots" in project.run("exec", "-T", "scheduler", "python3", "-c", program)
 
 
+# Takes over 20 s if the database's image must be built first.
 def test_the_database_starts_and_stops(project: Project, image_builder: ImageBuilder) -> None:
     """The database becomes healthy without unnecessary privileges; its data is in the project's volumes."""
     build_database_image(image_builder)

@@ -312,6 +312,7 @@ def test_gvisor_is_judged_by_effect(gvisor_stage: DockerStage, image: str, run_d
     assert missing(image, run_dir, runtime="runsc").keys() == {"tmp-files"}
 
 
+# `deadline` takes over 20 s, since the canary waits for a container that doesn't end.
 @pytest.mark.parametrize("control", ["memory", "cpu", "deadline", "tmp-size", "environment"])
 def test_a_missing_control_is_named_under_gvisor_too(
     gvisor_stage: DockerStage, control: str, image: str, run_dir: Path

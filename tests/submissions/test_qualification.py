@@ -310,6 +310,11 @@ Extension modules: grpc._cython.cygrpc (total: 1)
             Kind.CRASH,
             r"ZeroDivisionError: division by zero \(bot\.py, line 7: return table\[view\.hand\]\)",
         ),
+        (
+            INSIDE.replace("ZeroDivisionError: division by zero", "SystemExit: 3"),
+            Kind.CRASH,
+            r"SystemExit: 3 \(bot\.py, line 7: return table\[view\.hand\]\)",
+        ),
         (SYNTAX, Kind.CRASH, r"SyntaxError: expected ':' \(bot\.py, line 3: def choose\(view\)\)"),
         (NESTED, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2"),
         (NODE_INSIDE, Kind.CRASH, r"TypeError: view is not a function \(bot\.js, line 5\)$"),

@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from sqlalchemy import Column, Double, Integer, func, select, update
 from sqlalchemy.types import TypeDecorator
@@ -17,6 +18,7 @@ from arena.db.schema import Base, CardCountRow, LadderRow
 from arena.db.schema_revision import NEWEST_REVISION
 from arena.db.store import Store, open_store
 from arena.ladder.card_counts import POINT, Count, Games, Tally, merged
+from arena.ladder.rating import Times
 from arena.protocol.match import RuntimeName
 from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, claimed, finished
@@ -164,6 +166,9 @@ def grown(table: Any, row: dict[str, Any]) -> list[Any]:  # noqa: ANN401 - a tab
             values.append(None)
         elif str(column) in LARGEST:
             values.append(LARGEST[str(column)])
+        elif str(column) == "rating.times":
+            counts = msgspec.json.decode(value, type=Times)
+            values.append(msgspec.json.encode([(micros, count + GAMES) for micros, count in counts]))
         else:
             values.append(value + GAMES if origin in NUMBERED else value)
     return values
