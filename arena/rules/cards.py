@@ -16,15 +16,11 @@ from types import MappingProxyType
 from typing import Final
 
 
-class RulesError(ValueError):
-    """Base class of the rules' errors."""
-
-
-class InvalidRules(RulesError):
+class InvalidRules(ValueError):
     """The rules don't describe a game."""
 
 
-class IllegalMove(RulesError):
+class IllegalMove(ValueError):
     """A choice that a rule forbids. It leaves the game unchanged."""
 
     def __init__(self, rule: str, seat: int, what: str) -> None:
@@ -32,10 +28,6 @@ class IllegalMove(RulesError):
         self.rule = rule  # the section of docs/rules.md that forbids it
         self.seat = seat  # the seat that made the choice
         self.what = what  # what is wrong with it
-
-
-class InvalidRecord(RulesError):
-    """A record that the rules can't have produced."""
 
 
 class Card(IntEnum):

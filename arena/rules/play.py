@@ -7,7 +7,7 @@ docs/rules.md.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from arena.rules.cards import ROUNDS, Card, Hand, InvalidRecord, InvalidRules, Rules, Table, unshuffled_deck
+from arena.rules.cards import ROUNDS, Card, Hand, InvalidRules, Rules, Table, unshuffled_deck
 from arena.rules.scoring import RoundScore, places, score_puddings, score_round
 from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move
 
@@ -266,7 +266,7 @@ def replay(log: GameLog) -> Replay:
         if states[-1].over:
             extra = len(log.moves) - len(states) + 1
             steps = "1 step" if extra == 1 else f"{extra} steps"
-            return Replay(tuple(states), InvalidRecord(f"{steps} after the end of the game"))
+            return Replay(tuple(states), ValueError(f"{steps} after the end of the game"))
         try:
             states.append(apply(states[-1], moves))
         except ValueError as error:
