@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from arena.rules.cards import ROUNDS, Card, Hand, InvalidRules, Rules, Table, unshuffled_deck
-from arena.rules.scoring import RoundScore, places, score_puddings, score_round
+from arena.rules.scoring import places, score_puddings, score_round
 from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
@@ -26,7 +26,7 @@ def new_game(rules: Rules, deck: Sequence[Card]) -> State:
     if tuple(sorted(cards)) != unshuffled_deck(rules):
         raise InvalidRules("the deck does not contain exactly the cards of this game")
     nothing = (0,) * rules.participants
-    return _deal(rules, cards, 1, nothing, nothing, (), ())
+    return _deal(State(rules, cards, 1, 1, (), (), (), None, nothing, nothing, (), (), (), None))
 
 
 def deals(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[tuple[Card, ...], ...], ...]:
@@ -112,15 +112,15 @@ def _moment(state: State, plays: tuple[Play, ...]) -> Moment:
 
 def _reveal(state: State, plays: tuple[Play, ...]) -> State:
     """Place the cards, pass the hands, and end the round after its last turn."""
-    rules = state.rules
     hands, tables = _place(state, plays)
+    step = state.rules.direction(state.round)
     past_hands = [(*past, hand) for past, hand in zip(state.past_hands, state.hands, strict=True)]
     next_state = State(
-        rules,
+        state.rules,
         state.deck,
         state.round,
         state.turn + 1,
-        _pass(rules, state.round, hands),
+        tuple(hands[-step:] + hands[:-step]),
         tuple(tables),
         state.pile,
         None,
@@ -154,67 +154,39 @@ def _place(state: State, plays: tuple[Play, ...]) -> tuple[list[Hand], list[Tabl
     return hands, tables
 
 
-def _pass(rules: Rules, round_number: int, hands: list[Hand]) -> tuple[Hand, ...]:
-    if rules.direction(round_number) < 0:
-        return (*hands[1:], hands[0])
-    return (hands[-1], *hands[:-1])
-
-
 def _end_round(state: State) -> State:
     """Score the tables, and deal the next round or end the game."""
     scored = score_round(state.rules, state.tables)
-    rounds = (*state.rounds, scored)
-    scores = tuple([before + sum(score) for before, score in zip(state.scores, scored, strict=True)])
-    puddings = tuple(
-        [before + table.count(_PUDDING) for before, table in zip(state.puddings, state.tables, strict=True)]
+    state = state._replace(
+        puddings=tuple(
+            [kept + table.count(_PUDDING) for kept, table in zip(state.puddings, state.tables, strict=True)]
+        ),
+        scores=tuple([before + sum(score) for before, score in zip(state.scores, scored, strict=True)]),
+        rounds=(*state.rounds, scored),
     )
     if state.round < ROUNDS:
-        return _deal(state.rules, state.deck, state.round + 1, puddings, scores, rounds, state.turns)
-    return state._replace(
-        turn=state.turn - 1,
-        puddings=puddings,
-        scores=scores,
-        rounds=rounds,
-        result=_result(state.rules, puddings, scores),
-    )
+        return _deal(state._replace(round=state.round + 1, turn=1))
+    return state._replace(turn=state.turn - 1, result=_result(state))
 
 
-def _result(rules: Rules, puddings: tuple[int, ...], scores: tuple[int, ...]) -> Result:
-    pudding_scores = score_puddings(rules, puddings)
-    totals = tuple([a + b for a, b in zip(scores, pudding_scores, strict=True)])
-    return Result(
-        puddings, pudding_scores, totals, places(totals[: rules.players], puddings[: rules.players])
-    )
+def _result(state: State) -> Result:
+    players, puddings = state.rules.players, state.puddings
+    pudding_scores = score_puddings(state.rules, puddings)
+    totals = tuple([a + b for a, b in zip(state.scores, pudding_scores, strict=True)])
+    return Result(puddings, pudding_scores, totals, places(totals[:players], puddings[:players]))
 
 
-def _deal(  # noqa: PLR0913, PLR0917 - everything that a round inherits from earlier rounds
-    rules: Rules,
-    deck: tuple[Card, ...],
-    round_number: int,
-    puddings: tuple[int, ...],
-    scores: tuple[int, ...],
-    rounds: tuple[tuple[RoundScore, ...], ...],
-    turns: tuple[Turn, ...],
-) -> State:
-    size = rules.hand_size
-    start = (round_number - 1) * size * rules.participants
+def _deal(state: State) -> State:
+    """Deal the cards of the state's round."""
+    rules, deck, size = state.rules, state.deck, state.rules.hand_size
+    start = (state.round - 1) * size * rules.participants
     pile = start + size * rules.players
     return _draw(
-        State(
-            rules,
-            deck,
-            round_number,
-            1,
-            tuple([tuple(sorted(deck[first : first + size])) for first in range(start, pile, size)]),
-            ((),) * rules.participants,
-            deck[pile : pile + size] if rules.dummy else (),
-            None,
-            puddings,
-            scores,
-            rounds,
-            turns,
-            ((),) * rules.players,
-            None,
+        state._replace(
+            hands=tuple([tuple(sorted(deck[first : first + size])) for first in range(start, pile, size)]),
+            tables=((),) * rules.participants,
+            pile=deck[pile : pile + size] if rules.dummy else (),
+            past_hands=((),) * rules.players,
         )
     )
 
