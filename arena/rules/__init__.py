@@ -27,7 +27,7 @@ from arena.rules.cards import (
 from arena.rules.play import GameLog, Replay, apply, deals, moments, new_game, replay, seats_to_move
 from arena.rules.scoring import RoundScore, colours, places, score_nigiri, score_puddings, score_round
 from arena.rules.state import Moment, Move, Play, Result, State, Turn, check_move, legal_moves
-from arena.rules.view import HeldCards, Knowledge, Memory, View, knowledge, seat_view, view
+from arena.rules.view import HeldCards, Knowledge, Memory, View, knowledge, seat_view, unplayed_cards, view
 
 __all__ = [
     "DECK_COUNTS",
@@ -71,6 +71,7 @@ __all__ = [
     "seats_to_move",
     "shuffled_deck",
     "simulation_seed",
+    "unplayed_cards",
     "unshuffled_deck",
     "view",
 ]

@@ -4,7 +4,7 @@ Source: the sections "A bot's view" and "Inference" of docs/rules.md.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from arena.rules.cards import Card, Hand, Rules, Table, unshuffled_deck
@@ -151,8 +151,12 @@ def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
     """
     rules = view.rules
     turns = [turn for turn in view.turns if turn.round == view.round]
+    # All cards that were dealt in earlier rounds have been seen.
+    earlier = [turn for turn in view.turns if turn.round < view.round]
     memory = Memory(
-        _unplayed(view), [rules.hand_size] * rules.players, rules.hand_size if rules.dummy else None
+        unplayed_cards(rules, earlier).elements(),
+        [rules.hand_size] * rules.players,
+        rules.hand_size if rules.dummy else None,
     )
     for number, hand in enumerate((*view.past_hands, view.hand), start=1):
         controller = seat_in_control(rules, view.round, number) if rules.dummy else None
@@ -174,16 +178,15 @@ def _reveal(memory: Memory, turn: Turn, controller: int | None) -> None:
         memory.reveal(seat, taken, chopsticks=len(play) > 1)
 
 
-def _unplayed(view: View) -> Iterator[Card]:
-    """Return the cards that were not dealt in earlier rounds. All cards of those rounds have been seen."""
-    cards = Counter(unshuffled_deck(view.rules))
-    for turn in view.turns:
-        if turn.round < view.round:
-            for play in turn.plays:
-                cards.subtract(play)
-                # The chopsticks that went back into the hand were placed twice, so count them once.
-                cards[Card.CHOPSTICKS] += len(play) > 1
-    return cards.elements()
+def unplayed_cards(rules: Rules, turns: Iterable[Turn]) -> "Counter[Card]":
+    """Return the game's cards that were not placed in these turns, in the order of the table of kinds."""
+    cards = Counter(unshuffled_deck(rules))
+    for turn in turns:
+        for play in turn.plays:
+            cards.subtract(play)
+            # The chopsticks that went back into the hand were placed twice, so count them once.
+            cards[Card.CHOPSTICKS] += len(play) > 1
+    return cards
 
 
 def _sorted(cards: "Counter[Card]") -> Hand:

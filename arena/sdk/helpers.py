@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from arena.rules import Card, Hand, Turn, View, unshuffled_deck
+from arena.rules import Card, Hand, Turn, View, unplayed_cards
 from arena.rules.state import seat_in_control
 
 
@@ -36,12 +36,7 @@ def unseen_cards(view: View) -> tuple[Card, ...]:
     They are in hands that this seat has not seen, in the dummy's pile, or undealt. Their order is that of
     ``DECK_COUNTS``.
     """
-    cards = Counter(unshuffled_deck(view.rules))
-    for turn in view.turns:
-        for player, play in enumerate(turn.plays):
-            cards.subtract(play)
-            if len(play) > 1 and player < view.rules.players:
-                cards[Card.CHOPSTICKS] += 1
+    cards = unplayed_cards(view.rules, view.turns)
     for hand in known_hands(view):
         cards.subtract(hand)
     return tuple(cards.elements())

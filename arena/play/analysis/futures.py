@@ -1,11 +1,10 @@
 """Samples the rounds after the current one, to evaluate final positions of the current round."""
 
-from collections import Counter
 from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from arena.rules import ROUNDS, Card, Rules, State, score_puddings, unshuffled_deck
+from arena.rules import ROUNDS, Rules, State, score_puddings, unplayed_cards
 from arena.rules.state import seat_in_control
 from arena.rules.view import seat_view
 from arena.sdk.search import World, playout
@@ -37,7 +36,8 @@ class Futures:
         self._rules = state.rules
         self._samples = [_empty_future(state.rules)]
         if state.round < ROUNDS:
-            left = _remaining_cards(state)
+            earlier = [turn for turn in state.turns if turn.round < state.round]
+            left = [int(card) for card in unplayed_cards(state.rules, earlier).elements()]
             self._samples = [_future(state, left, rng) for _ in range(_FUTURES)]
 
     def draw(self, rng: Random) -> Sequence[Future]:
@@ -68,17 +68,6 @@ class Futures:
 def _empty_future(rules: Rules) -> Future:
     nothing = (0,) * rules.participants
     return Future(nothing, nothing)
-
-
-def _remaining_cards(state: State) -> list[int]:
-    """Return the cards that weren't placed in earlier rounds."""
-    placed = Counter(
-        card for turn in state.turns if turn.round < state.round for play in turn.plays for card in play
-    )
-    # Used chopsticks go back into a hand and are placed again, so `placed` counts them twice.
-    used = sum(len(play) > 1 for turn in state.turns if turn.round < state.round for play in turn.plays)
-    placed[Card.CHOPSTICKS] -= used
-    return [int(card) for card in (Counter(unshuffled_deck(state.rules)) - placed).elements()]
 
 
 def _future(state: State, left: list[int], rng: Random) -> Future:
