@@ -17,11 +17,6 @@ from arena.wire.v1 import referee_pb2 as pb
 _CARDS: Final = {card.value: card for card in Card}
 
 
-def rules_to_wire(rules: Rules) -> pb.Rules:
-    """Encode the rules of a game."""
-    return pb.Rules(**asdict(rules))
-
-
 def rules_from_wire(message: pb.Rules) -> Rules:
     """Decode the rules of a game. Raises InvalidRules."""
     return Rules(**{field.name: getattr(message, field.name) for field in fields(Rules)})
@@ -30,7 +25,7 @@ def rules_from_wire(message: pb.Rules) -> Rules:
 def game_start(game: int, seat: int, rules: Rules, *, move_millis: int, bank_millis: int) -> pb.GameStart:
     """Build the message about the start of a game. ``game`` is its number in the match, from 0."""
     clock = pb.Clock(move_millis=move_millis, bank_millis=bank_millis)
-    return pb.GameStart(game=game, seat=seat, rules=rules_to_wire(rules), clock=clock)
+    return pb.GameStart(game=game, seat=seat, rules=pb.Rules(**asdict(rules)), clock=clock)
 
 
 def position_to_wire(view: View) -> pb.Position:
