@@ -118,7 +118,6 @@ class GameTable:
             )
             for seat in range(rules.players)
         ]
-        self._absent = frozenset(lost)
         self._pending: dict[int, _OpenDecision] = {}
         self._moves: list[Move | None] = []
         self._decisions: list[Decision | None] = []
@@ -141,7 +140,7 @@ class GameTable:
 
     def had_no_bot(self, seat: int) -> bool:
         """Return True if the stand-in made every decision for the seat."""
-        return seat in self._absent or self._seats[seat].taken_over == 0
+        return self._seats[seat].taken_over == 0
 
     def record(self) -> GameRecord:
         """Return the game as played so far."""
