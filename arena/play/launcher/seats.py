@@ -125,8 +125,22 @@ class Seats:
     ) -> None:
         self._runtime = runtime
         self._specs = tuple(
-            _sandbox_spec(install, spec, seat, sockets, slot=slots[seat], deadline_seconds=deadline_seconds)
-            for seat in range(len(spec.seats))
+            SandboxSpec(
+                name=f"arena-{install}-{spec.match}-{spec.attempt}-{seat}",
+                source=source,
+                socket_dir=sockets.folders[seat],
+                slot=slots[seat],
+                limits=spec.limits,
+                deadline_seconds=deadline_seconds,
+                labels={
+                    INSTALL_LABEL: install,
+                    MATCH_LABEL: spec.match,
+                    ATTEMPT_LABEL: str(spec.attempt),
+                    SEAT_LABEL: str(seat),
+                },
+                low_priority=spec.person is not None,
+            )
+            for seat, source in enumerate(spec.seats)
         )
         self._seats = tuple(_Seat() for _ in self._specs)
         self._bots = tuple(seat for seat in range(len(spec.seats)) if seat != spec.person)
@@ -267,23 +281,3 @@ class Seats:
         if isinstance(error, EngineUnavailable) or self._runtime.unavailable_reason() is not None:
             return HostFailed(str(error))
         return MatchVoid(str(error))
-
-
-def _sandbox_spec(  # noqa: PLR0913 - everything that a sandbox needs
-    install: str, spec: MatchSpec, seat: int, sockets: SeatSockets, *, slot: int, deadline_seconds: int
-) -> SandboxSpec:
-    return SandboxSpec(
-        name=f"arena-{install}-{spec.match}-{spec.attempt}-{seat}",
-        source=spec.seats[seat],
-        socket_dir=sockets.folders[seat],
-        slot=slot,
-        limits=spec.limits,
-        deadline_seconds=deadline_seconds,
-        labels={
-            INSTALL_LABEL: install,
-            MATCH_LABEL: spec.match,
-            ATTEMPT_LABEL: str(spec.attempt),
-            SEAT_LABEL: str(seat),
-        },
-        low_priority=spec.person is not None,
-    )
