@@ -187,20 +187,20 @@ class _Connection:
     """A bot's connection, paired with one to the server."""
 
     def __init__(self, relay: Relay, bot: socket.socket) -> None:
-        self._relay = relay
+        self.relay = relay
         self._bot = bot
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        self._from_bot = _FromBot(relay, self, bot, self._server)
-        self._to_bot = _ToBot(relay, self, self._server, bot)
+        self._from_bot = _FromBot(self, bot, self._server)
+        self._to_bot = _ToBot(self, self._server, bot)
         self._ended = False
         self._from_bot.start()
 
     def connect(self) -> bool:
         """Connect to the server. If that fails, report the error, close both sides and return False."""
         try:
-            self._server.connect(str(self._relay.inner))
+            self._server.connect(str(self.relay.inner))
         except OSError as error:
-            self._relay.watcher.failed(error)
+            self.relay.watcher.failed(error)
             self.end()
             return False
         self._to_bot.start()
@@ -227,18 +227,16 @@ class _Connection:
             self._from_bot.stop()
             self._to_bot.stop()
             self._server.close()
-            self._relay.thread.submit(self._bot.close)
-            self._relay.remove(self)
+            self.relay.thread.submit(self._bot.close)
+            self.relay.remove(self)
 
 
 class _Direction:
     """One direction of a connection. It doesn't read while anything is unsent."""
 
-    def __init__(
-        self, relay: Relay, connection: _Connection, source: socket.socket, sink: socket.socket
-    ) -> None:
-        self._relay = relay
+    def __init__(self, connection: _Connection, source: socket.socket, sink: socket.socket) -> None:
         self._connection = connection
+        self._relay = connection.relay
         self._loop = asyncio.get_running_loop()
         self._source = source
         self._sink = sink
@@ -306,11 +304,9 @@ class _Direction:
 class _FromBot(_Direction):
     """The bytes from the bot, which the guard checks."""
 
-    def __init__(
-        self, relay: Relay, connection: _Connection, source: socket.socket, sink: socket.socket
-    ) -> None:
-        super().__init__(relay, connection, source, sink)
-        self._guard = FrameGuard(relay.budget)
+    def __init__(self, connection: _Connection, source: socket.socket, sink: socket.socket) -> None:
+        super().__init__(connection, source, sink)
+        self._guard = FrameGuard(self._relay.budget)
         self._unforwarded = b""  # bytes that arrived before the connection to the server was made
         self._connected = False
         self._forwards = True
@@ -364,10 +360,8 @@ class _FromBot(_Direction):
 class _ToBot(_Direction):
     """The bytes from the server."""
 
-    def __init__(
-        self, relay: Relay, connection: _Connection, source: socket.socket, sink: socket.socket
-    ) -> None:
-        super().__init__(relay, connection, source, sink)
+    def __init__(self, connection: _Connection, source: socket.socket, sink: socket.socket) -> None:
+        super().__init__(connection, source, sink)
         self._messages = DataFrames()
 
     def _on_end(self) -> None:
