@@ -68,9 +68,7 @@ def games(bots: Sequence[str], count: int, seed: int) -> Iterator[PublicReplay]:
 
 def _player(bot: str) -> SimulatedPlayer:
     loaded = _load(samples() / bot / "bot.py")
-    return SimulatedPlayer(
-        seat=Seat(bot=bot, version=1, author="house"), factory=lambda: new_chooser(loaded).choose
-    )
+    return SimulatedPlayer(seat=Seat(bot=bot, version=1, author="house"), factory=lambda: new_chooser(loaded))
 
 
 def forecasts(game: PublicReplay, seed: int) -> Iterator[Forecast]:

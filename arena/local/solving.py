@@ -10,14 +10,13 @@ from arena.local.games import Mistake, locate
 from arena.local.puzzle import Puzzle, move_text, puzzle_of
 from arena.local.timing import DecisionTimer, TimeLimitExceeded
 from arena.local.workers import load_local_bot
-from arena.play.botfiles import Chooser
 from arena.play.replay.document import PublicReplay
 from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.play.simulate import SimulatedBotFailed, SimulatedPlayer
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, decision_of
 from arena.rules import IllegalMove, Move, View, check_move, seats_to_move, view
-from arena.sdk.bot import Choice, as_move, new_chooser
+from arena.sdk.bot import Choice, Chooser, as_move, new_chooser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +165,7 @@ def simulated_player(bot: LocalBot, timer: DecisionTimer) -> SimulatedPlayer:
             except TimeLimitExceeded as error:
                 raise DecisionTimeout(f"no answer within {allowed:.0f} s") from error
 
-        return in_time
+        return Chooser(in_time)
 
     return SimulatedPlayer(seat=loaded.seat, factory=factory)
 

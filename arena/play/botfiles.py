@@ -5,7 +5,6 @@ a method ``choose(self, view)``. The class is instantiated for every game.
 """
 
 import sys
-from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import count
 from pathlib import Path
@@ -13,16 +12,9 @@ from types import ModuleType
 from typing import Final
 
 from arena.platform.files import shared_folder
-from arena.rules import View
-from arena.sdk.bot import Bot, Choice, is_class, new_chooser
+from arena.sdk.bot import Bot, is_class
 
 FILE: Final = "bot.py"
-
-Chooser = Callable[[View], Choice]
-"""Chooses a move for one view."""
-
-Factory = Callable[[], Chooser]
-"""Creates the chooser for one game."""
 
 _CALL_RUN_LATER: Final = '. If it calls run(), it must do so inside an `if __name__ == "__main__":` block'
 
@@ -43,16 +35,6 @@ def bot_names(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(file.parent.name for file in folder.glob(f"*/{FILE}")))
 
 
-def load(path: Path) -> Factory:
-    """Run a bot's file in this process, and return a factory for the bot's choosers.
-
-    ``path`` is the bot's folder. Every call runs the file again, so that two seats share nothing. Raises
-    BotBroken, like :func:`load_bot`.
-    """
-    bot = load_bot(path / FILE)
-    return lambda: new_chooser(bot).choose
-
-
 def load_bot(file: Path) -> Bot:
     """Run a bot's file in this process, and return its ``Bot`` or, if it has none, its ``choose``.
 
@@ -67,7 +49,7 @@ def load_bot(file: Path) -> Bot:
         except TypeError as error:
             raise BotBroken(f"{file} has no bot: {error}") from None
         return bot
-    choose: Chooser | None = getattr(module, "choose", None)
+    choose: Bot | None = getattr(module, "choose", None)
     if callable(choose):
         return choose
     raise BotBroken(f"{file} has neither a function choose(view) nor a class Bot: define one of them")

@@ -6,10 +6,9 @@ module's other functions do so only within one version.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from arena.play.botfiles import Chooser, Factory
 from arena.play.replay.document import PublicReplay, Seat, build
 from arena.rules import (
     IllegalMove,
@@ -23,7 +22,7 @@ from arena.rules import (
     simulation_seed,
     view,
 )
-from arena.sdk.bot import as_move
+from arena.sdk.bot import Chooser, as_move
 
 
 class SimulatedBotFailed(RuntimeError):
@@ -44,7 +43,7 @@ class SimulatedPlayer:
     """A bot in this process."""
 
     seat: Seat
-    factory: Factory
+    factory: Callable[[], Chooser]  # called at the start of each game
 
 
 def simulate(
@@ -86,7 +85,7 @@ def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: st
         for seat in seats_to_move(state):
             seen = view(state, seat)
             try:
-                moves[seat] = as_move(choosers[seat](seen), seen)
+                moves[seat] = as_move(choosers[seat].choose(seen), seen)
             except (Exception, SystemExit) as error:
                 raise failed(seat, error) from error
         try:

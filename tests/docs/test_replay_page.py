@@ -2,11 +2,12 @@
 
 import dataclasses
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
-from arena.play.botfiles import load, samples
+from arena.play.botfiles import FILE, load_bot, samples
 from arena.play.replay.document import (
     PublicReplay,
     ReplayPuddings,
@@ -19,6 +20,7 @@ from arena.play.replay.document import (
 from arena.play.replay.verify import verify
 from arena.play.simulate import SimulatedPlayer, simulate
 from arena.rules import Rules
+from arena.sdk.bot import new_chooser
 from tests.docs.documents import DOCS, blocks
 
 PAGE = DOCS / "replay.md"
@@ -28,9 +30,10 @@ PAGE = DOCS / "replay.md"
 def game() -> dict[str, Any]:
     """Return the game that the page's command gives."""
     bots = ("greedy", "random")
+    loaded = [load_bot(samples() / bot / FILE) for bot in bots]
     players = [
-        SimulatedPlayer(seat=Seat(bot=bot, version=1, author="house"), factory=load(samples() / bot))
-        for bot in bots
+        SimulatedPlayer(seat=Seat(bot=name, version=1, author="house"), factory=partial(new_chooser, bot))
+        for name, bot in zip(bots, loaded, strict=True)
     ]
     (replay,) = simulate(Rules(players=2), players, 1, 1)
     document: dict[str, Any] = json.loads(encode(replay))

@@ -11,12 +11,13 @@ from google.protobuf.json_format import MessageToDict
 
 from arena.local.ask_program import GameToAsk, conversation
 from arena.local.conformance import conformance_games
-from arena.play.botfiles import load
+from arena.play.botfiles import load_bot
 from arena.play.referee.grpc_player import PROTOCOL, Encoder
 from arena.play.replay.document import Seat, encode
 from arena.play.simulate import SimulatedPlayer, simulate
 from arena.protocol.match import Clock
 from arena.rules import Rules
+from arena.sdk.bot import new_chooser
 from arena.wire.convert import move_to_wire
 from arena.wire.v1 import referee_pb2 as pb
 from tests.rules import helpers
@@ -31,9 +32,9 @@ VARIANTS = {helpers.name(rules).replace("pass_", ""): rules for rules in helpers
 
 def golden(rules: Rules) -> bytes:
     """Play the golden games of one combination of players and variants."""
-    factory = load(HERE / "dice")
+    bot = load_bot(HERE / "dice" / "bot.py")
     table = [
-        SimulatedPlayer(seat=Seat(bot="dice", version=1, author="house"), factory=factory)
+        SimulatedPlayer(seat=Seat(bot="dice", version=1, author="house"), factory=lambda: new_chooser(bot))
         for _ in range(rules.players)
     ]
     return b"".join(encode(replay) + b"\n" for replay in simulate(rules, table, SEED, GAMES))

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.botfiles import BotBroken, bot_names, load, samples
+from arena.play.botfiles import FILE, BotBroken, bot_names, load_bot, samples
 from arena.rules import Card, Rules, View, new_game, shuffled_deck, view
+from arena.sdk.bot import new_chooser
 
 
 @pytest.fixture
@@ -16,10 +17,11 @@ def seen() -> View:
 
 
 def write(folder: Path, name: str, text: str) -> Path:
-    """Write a bot's file and return its folder."""
-    (folder / name).mkdir()
-    (folder / name / "bot.py").write_text(text)
-    return folder / name
+    """Write a bot's file and return its path."""
+    file = folder / name / FILE
+    file.parent.mkdir()
+    file.write_text(text)
+    return file
 
 
 def test_sample_bots_are_found_by_name() -> None:
@@ -27,14 +29,14 @@ def test_sample_bots_are_found_by_name() -> None:
     names = bot_names(samples())
     assert {"random", "greedy"} <= set(names)
     for name in names:
-        load(samples() / name)
+        load_bot(samples() / name / FILE)
 
 
 def test_a_function_is_shared_by_all_games(tmp_path: Path, seen: View) -> None:
     """A bot with a function ``choose`` has no state."""
-    factory = load(write(tmp_path, "plain", "def choose(view):\n    return view.hand[0]\n"))
-    assert factory() is factory()
-    assert factory()(seen) is seen.hand[0]
+    bot = load_bot(write(tmp_path, "plain", "def choose(view):\n    return view.hand[0]\n"))
+    assert new_chooser(bot).choose is new_chooser(bot).choose
+    assert new_chooser(bot).choose(seen) is seen.hand[0]
 
 
 def test_a_class_is_instantiated_for_every_game(tmp_path: Path, seen: View) -> None:
@@ -43,19 +45,19 @@ def test_a_class_is_instantiated_for_every_game(tmp_path: Path, seen: View) -> N
         "class Bot:\n    turns = 0\n    def choose(self, view):\n"
         "        self.turns += 1\n        return view.hand[self.turns]\n"
     )
-    factory = load(write(tmp_path, "stateful", text))
-    first = factory()
-    assert [first(seen), first(seen)] == [seen.hand[1], seen.hand[2]]
-    assert factory()(seen) == seen.hand[1]
+    bot = load_bot(write(tmp_path, "stateful", text))
+    first = new_chooser(bot)
+    assert [first.choose(seen), first.choose(seen)] == [seen.hand[1], seen.hand[2]]
+    assert new_chooser(bot).choose(seen) == seen.hand[1]
 
 
 def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
     """The file is executed for each seat, as in a container."""
-    folder = write(
+    file = write(
         tmp_path, "counting", "seen = []\ndef choose(view):\n    seen.append(1)\n    return len(seen)\n"
     )
-    one, two = load(folder)(), load(folder)()
-    assert [one(seen), one(seen), two(seen)] == [1, 2, 1]
+    one, two = new_chooser(load_bot(file)), new_chooser(load_bot(file))
+    assert [one.choose(seen), one.choose(seen), two.choose(seen)] == [1, 2, 1]
 
 
 def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
@@ -65,7 +67,8 @@ def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
         "from arena.rules import Card\n@dataclass\nclass Bot:\n    card: Card = Card.WASABI\n"
         "    def choose(self, view):\n        return self.card\n"
     )
-    assert load(write(tmp_path, "data", text))()(seen) is Card.WASABI
+    bot = load_bot(write(tmp_path, "data", text))
+    assert new_chooser(bot).choose(seen) is Card.WASABI
 
 
 @pytest.mark.parametrize(
@@ -82,4 +85,4 @@ def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
 def test_a_file_without_a_bot_is_refused(tmp_path: Path, text: str, said: str) -> None:
     """The error for a file without a bot has the file's name and the reason."""
     with pytest.raises(BotBroken, match=said):
-        load(write(tmp_path, "broken", text))
+        load_bot(write(tmp_path, "broken", text))

@@ -20,7 +20,7 @@ from typing import Final
 
 from arena.play.analysis.futures import NOISE, Futures
 from arena.play.analysis.grading import grade, summaries, turning_points
-from arena.play.botfiles import BotBroken, Factory, bot_names, load
+from arena.play.botfiles import FILE, BotBroken, bot_names, load_bot
 from arena.play.replay.document import PublicReplay, labels
 from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.protocol.analysis import (
@@ -33,7 +33,7 @@ from arena.protocol.analysis import (
     Outlook,
 )
 from arena.rules import Move, State, View, check_move, replay, seat_view
-from arena.sdk.bot import as_move
+from arena.sdk.bot import Bot, as_move, new_chooser
 from arena.sdk.search import World, decode, encode, playout, simple_move, worlds
 
 ANALYST: Final = "playouts"
@@ -53,7 +53,7 @@ def analyse(
     *,
     seed: int = 0,
     playouts: int = PLAYOUTS,
-    bots: Mapping[str, Factory] = MappingProxyType({}),
+    bots: Mapping[str, Bot] = MappingProxyType({}),
 ) -> Analysis:
     """Analyse a game; the same arguments give the same numbers.
 
@@ -250,7 +250,7 @@ _AIMLESS: Final = frozenset({"random"})
 """Bots whose choices are not informative."""
 
 
-def house_bots(folder: Path) -> dict[str, Factory]:
+def house_bots(folder: Path) -> dict[str, Bot]:
     """Return a folder's house bots that are written in Python and play to win, keyed by name.
 
     Bots that can't be loaded are left out.
@@ -259,12 +259,12 @@ def house_bots(folder: Path) -> dict[str, Factory]:
     for name in bot_names(folder):
         if name not in _AIMLESS:
             with suppress(BotBroken):
-                bots[name] = load(folder / name)
+                bots[name] = load_bot(folder / name / FILE)
     return bots
 
 
 def house_moves(
-    bots: Mapping[str, Factory], recorded: Sequence[RecordedDecision], seats: int, seed: int
+    bots: Mapping[str, Bot], recorded: Sequence[RecordedDecision], seats: int, seed: int
 ) -> list[dict[str, Move]]:
     """Return the bots' moves for each decision, keyed by bot name. These moves don't change the game.
 
@@ -274,12 +274,12 @@ def house_moves(
     found: list[dict[str, Move]] = [{} for _ in recorded]
     before = random.getstate()  # bots draw from the shared generator
     try:
-        for name, new in bots.items():
-            choosers = [new() for _ in range(seats)]
+        for name, bot in bots.items():
+            choosers = [new_chooser(bot) for _ in range(seats)]
             for moves, (step, view, *_) in zip(found, recorded, strict=True):
                 random.seed(f"{seed}/{step}/{view.seat}/{name}")
                 try:
-                    move = as_move(choosers[view.seat](view), view)
+                    move = as_move(choosers[view.seat].choose(view), view)
                     check_move(view.seat, view.hand, view.tables[view.seat], move, control=view.control)
                 except Exception:  # noqa: BLE001, S112 - a modified sample bot may raise anything
                     continue

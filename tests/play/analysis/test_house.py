@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 from arena.play.analysis.analyst import analyse, house_bots, house_moves
-from arena.play.botfiles import Chooser, samples
+from arena.play.botfiles import samples
 from arena.play.replay.verify import decisions
 from arena.rules import Move, Rules, View
 from tests.play.replay.games import replay_of
@@ -30,13 +30,10 @@ def test_house_bots_play_the_recorded_decisions() -> None:
 def test_decisions_that_a_bot_cannot_make_are_left_out() -> None:
     """Decisions with a bot's errors or illegal moves are left out. Python's random state is restored."""
 
-    def fails() -> Chooser:
-        def choose(view: View) -> Move:
-            if view.turn > 1:
-                raise RuntimeError
-            return Move(())
-
-        return choose
+    def fails(view: View) -> Move:
+        if view.turn > 1:
+            raise RuntimeError
+        return Move(())
 
     made = decisions(replay_of(RULES))
     before = random.getstate()

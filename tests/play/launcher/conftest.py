@@ -1,14 +1,13 @@
 """Fixtures that play matches with a launcher on each runtime."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from arena.play.botfiles import Chooser
 from arena.play.launcher.launcher import Launcher
 from arena.protocol.faults import Fault
 from arena.protocol.match import (
@@ -23,7 +22,8 @@ from arena.protocol.match import (
     move_of,
     played_again,
 )
-from arena.rules import Rules, seats_to_move, view
+from arena.rules import Rules, View, seats_to_move, view
+from arena.sdk.bot import Choice
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
 from tests.sandbox.conftest import docker_stage
@@ -73,7 +73,7 @@ def faults(record: MatchRecord, seat: int, game: int | None = None) -> list[Faul
     return [decision.fault for decision in decisions if decision and decision.fault]
 
 
-def check_choices(rules: Rules, game: GameRecord, choosers: Mapping[int, Chooser]) -> None:
+def check_choices(rules: Rules, game: GameRecord, choosers: Mapping[int, Callable[[View], Choice]]) -> None:
     """Check that, at every decision of a complete game, these seats chose what their functions choose."""
     states = played_again(rules, game).states
     assert states[-1].over

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from arena.images.build.context import build_bot_image
-from arena.play.botfiles import load
+from arena.play.botfiles import FILE, load_bot
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord, decode, encode
 from arena.rules import Rules
 from arena.sandbox.builder import ImageBuilder
 from arena.scheduler.check import check_record
+from arena.sdk.bot import new_chooser
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import SEEDS, Hall, check_choices, faults
 from tests.sandbox.stage import DockerStage
@@ -86,8 +87,9 @@ def test_greedy_chooses_alike_in_both_languages(
     assert record.seats[0].sdk == "kaiten-javascript/0.1.0"
     assert not any(faults(record, seat) for seat in range(rules.players))
     assert all(seat.trouble is None for seat in record.seats)
+    greedy = new_chooser(load_bot(BOTS / "greedy" / FILE)).choose
     for game in record.games:
-        check_choices(rules, game, dict.fromkeys(range(rules.players), load(BOTS / "greedy")()))
+        check_choices(rules, game, dict.fromkeys(range(rules.players), greedy))
 
 
 def test_every_kind_of_decision_in_several_games_at_once(docker_hall: Hall, javascript_image: str) -> None:
