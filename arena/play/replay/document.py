@@ -5,7 +5,7 @@ Fields are declared in the order of the format, and written in that order. Lists
 dummy last (``plays``, ``deals``, ``scores``, ``breakdown``, ``totals``, ``puddings``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Final, Self
 
@@ -268,18 +268,16 @@ def turns_of(state: State, steps: Sequence[Step] | None) -> tuple[ReplayTurn, ..
     ``state`` is the game at the end of a round. Raises ValueError if the number of ``steps`` doesn't match
     the turns.
     """
-    return tuple(_turns(state, steps))
-
-
-def _turns(state: State, steps: Sequence[Step] | None) -> Iterator[ReplayTurn]:
-    nobody: Step = (None,) * state.rules.players
     joint_decisions = sum(not is_automatic(state.rules, turn.turn) for turn in state.turns)
     if steps is not None and len(steps) != joint_decisions:
         raise ValueError(f"{len(steps)} steps given for a game with {joint_decisions} joint decisions")
-    step = iter(steps if steps is not None else (nobody,) * joint_decisions)
+    nobody: Step = (None,) * state.rules.players
+    remaining = iter(steps or ())
+    turns = []
     for turn in state.turns:
-        seats = nobody if is_automatic(state.rules, turn.turn) else next(step)
-        yield _turn(turn, seats, timed=steps is not None)
+        step = nobody if is_automatic(state.rules, turn.turn) else next(remaining, nobody)
+        turns.append(_turn(turn, step, timed=steps is not None))
+    return tuple(turns)
 
 
 def _turn(turn: Turn, step: Step, *, timed: bool) -> ReplayTurn:
