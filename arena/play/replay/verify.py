@@ -16,7 +16,7 @@ from arena.play.replay.document import (
     labels,
     scored,
 )
-from arena.protocol.faults import Fault, places_with_faults, taken_over
+from arena.protocol.faults import places_with_faults, taken_over
 from arena.rules import (
     SHUFFLE,
     Card,
@@ -271,8 +271,6 @@ class RecordedDecision(NamedTuple):
     view: View  # as the bot received it; ``view.legal_moves()`` are the choices
     move: Move
     standin: bool  # whether the stand-in chose instead of the bot
-    fault: Fault | None  # the fault of this decision, if any
-    millis: float | None  # None if nothing was measured, or no answer came
 
 
 def log_of(recorded: PublicReplay) -> GameLog:
@@ -296,10 +294,7 @@ def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
         for seat, move in enumerate(moves_of(turn, moment.state)):
             if move is not None:
                 seen = view(moment.state, seat)
-                millis = None if turn.millis is None else turn.millis[seat]
-                found.append(
-                    RecordedDecision(number, seen, move, turn.standin[seat], turn.fault[seat], millis)
-                )
+                found.append(RecordedDecision(number, seen, move, turn.standin[seat]))
     return tuple(found)
 
 

@@ -90,7 +90,7 @@ def test_a_seat_is_judged_by_what_it_could_know() -> None:
         state = new_game(rules, cards)
         futures = Futures(state, dice())
         seen = view(state, 0)
-        made = RecordedDecision(0, seen, seen.legal_moves()[0], standin=False, fault=None, millis=None)
+        made = RecordedDecision(0, seen, seen.legal_moves()[0], standin=False)
         turns.append(turn_of(state, futures, dice(), 50))
         values.append(judged(made, futures, dice(), 50))
     assert values[0] == values[1]

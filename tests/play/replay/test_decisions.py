@@ -46,10 +46,6 @@ def test_decisions_show_who_chose() -> None:
     """The stand-in's decisions are marked: single ones, and all after a takeover."""
     recorded = faulty(Rules(players=3), {(2, 1): Fault.TIMEOUT, (5, 0): Fault.CRASH}, SEED)
     found = {(each.step, each.view.seat): each for each in decisions(recorded)}
-    assert found[2, 1].fault is Fault.TIMEOUT
     assert found[2, 1].standin
-    assert found[2, 1].millis is None
     assert not found[3, 1].standin
-    assert found[3, 1].millis == 1.5
-    assert found[5, 0].fault is Fault.CRASH
     assert all(found[step, 0].standin for step in range(5, 24))
