@@ -270,7 +270,8 @@ class Launcher:
                     finished = self._conduct(referee, seats, sockets, _progress_of(match, progress), person)
                 finally:
                     deadline.cancel()
-                    self._unregister(referee)
+                    with self._lock:
+                        self._referees.discard(referee)
             return MatchRecord(
                 match=match.match,
                 attempt=match.attempt,
@@ -319,10 +320,6 @@ class Launcher:
             self._referees.add(referee)
             if self._stopping.is_set():
                 referee.kill()
-
-    def _unregister(self, referee: RefereeProcess) -> None:
-        with self._lock:
-            self._referees.discard(referee)
 
 
 def _has_faults(finished: Finished) -> bool:

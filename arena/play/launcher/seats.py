@@ -142,15 +142,11 @@ class Seats:
             )
             for seat, source in enumerate(spec.seats)
         )
+        self.names = tuple(spec.name for spec in self._specs)  # of the sandboxes, started or not
         self._seats = tuple(_Seat() for _ in self._specs)
         self._bots = tuple(seat for seat in range(len(spec.seats)) if seat != spec.person)
         self._limits: Limits = spec.limits
         self.launch_seconds = 0.0  # how long it took to start all sandboxes
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the sandboxes, one per seat, started or not."""
-        return tuple(spec.name for spec in self._specs)
 
     def start(self, started: Callable[[int, CpuFiles], None], ended: Callable[[int, str], None]) -> None:
         """Start all sandboxes concurrently.
