@@ -21,7 +21,7 @@ def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) 
 
     ``file`` need not be seekable. If it is readable, the backup is read back and verified. ``say`` receives
     progress messages. Raises IntakeError, OSError or StoreError. Raises CannotStart if there is no arena,
-    and NotRestorable if the arena has data that can't be restored, or the disk is faulty.
+    and BackupError if the arena has data that can't be restored, or the disk is faulty.
     """
     with closing(open_results(settings)) as store:
         sources = BackupSources(

@@ -103,27 +103,7 @@ _MAX_ERROR_LENGTH: Final = 200
 
 
 class BackupError(Exception):
-    """A backup can't be used; the message says what to do."""
-
-
-class BackupDamaged(BackupError):
-    """The file is not a backup, or has been truncated or changed."""
-
-
-class BackupNewer(BackupError):
-    """The backup was made by a newer version of this program."""
-
-
-class BackupTooOld(BackupError):
-    """The backup was made before the first release; there is no migration from its tables."""
-
-
-class NotRestorable(BackupError):
-    """A backup of the arena could be written but not restored."""
-
-
-class TargetNotEmpty(BackupError):
-    """The destination of the restore is not empty."""
+    """A backup can't be made or restored; the message says what to do."""
 
 
 def one_line(error: Exception) -> str:
@@ -167,7 +147,7 @@ class BackupArchive:
         with self._as_damaged():
             entry = self._zip.getinfo(MANIFEST)
             if entry.file_size > _MAX_MANIFEST_BYTES:
-                raise BackupDamaged(
+                raise BackupError(
                     f"{self._path} is not a backup (its manifest is {entry.file_size} bytes long): use "
                     "another file"
                 )
@@ -178,8 +158,8 @@ class BackupArchive:
     def opened(cls, path: Path) -> Iterator[Self]:
         """Open a backup and read only its manifest.
 
-        Raises OSError. Raises BackupDamaged if the file is truncated or not a backup, BackupNewer if a newer
-        version of this program made it, and BackupTooOld if a version from before the first release made it.
+        Raises OSError, or BackupError if the file is truncated or not a backup, or if a newer version of this
+        program, or one from before the first release, made it.
         """
         with path.open("rb") as file, cls.of(path, file) as archive:
             yield archive
@@ -191,7 +171,7 @@ class BackupArchive:
         try:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            raise BackupDamaged(
+            raise BackupError(
                 f"{path} is not a backup, or is incomplete ({error}): use another copy"
             ) from error
         with archive:
@@ -200,7 +180,7 @@ class BackupArchive:
     def verify(self) -> None:
         """Read everything and compare it with the manifest.
 
-        Raises BackupDamaged if a part is missing or was changed.
+        Raises BackupError if a part is missing or was changed.
         """
         for name in self.manifest.parts:
             for _ in self.pieces(name):
@@ -209,7 +189,7 @@ class BackupArchive:
     def pieces(self, name: str) -> Iterator[bytes]:
         """Yield a part in pieces.
 
-        Raises BackupDamaged if the part is missing or damaged; damage may be found only after the last piece.
+        Raises BackupError if the part is missing or damaged; damage may be found only after the last piece.
         """
         part = self.manifest.parts[name]
         digest, size = hashlib.sha256(), 0
@@ -221,14 +201,14 @@ class BackupArchive:
                     break
                 yield piece
         if (size, digest.hexdigest()) != (part.size, part.sha256):
-            raise BackupDamaged(f"{self._path} is damaged ({name}): use another copy")
+            raise BackupError(f"{self._path} is damaged ({name}): use another copy")
 
     @contextmanager
     def _as_damaged(self) -> Iterator[None]:
         try:
             yield
         except _READ_ERRORS as error:
-            raise BackupDamaged(f"{self._path} is damaged ({error}): use another copy") from error
+            raise BackupError(f"{self._path} is damaged ({error}): use another copy") from error
 
 
 def _parse_manifest(content: bytes, path: Path) -> BackupManifest:
@@ -237,26 +217,26 @@ def _parse_manifest(content: bytes, path: Path) -> BackupManifest:
     try:
         kind = msgspec.json.decode(content, type=prepared(_FormatOnly)).format
         if kind.startswith(_FORMAT_PREFIX) and kind != FORMAT:
-            raise BackupNewer(
+            raise BackupError(
                 f"{path} was made by a newer version of Kaiten (its format is {visible(kind)}): {remedy}"
             )
         manifest = msgspec.json.decode(content, type=prepared(BackupManifest))
     except ValueError as error:
-        raise BackupDamaged(f"{path} is not a backup ({error}): use another file") from error
+        raise BackupError(f"{path} is not a backup ({error}): use another file") from error
     if manifest.format != FORMAT or not all(map(_PART_NAME.fullmatch, manifest.parts)):
-        raise BackupDamaged(f"{path} is not a backup: use another file")
+        raise BackupError(f"{path} is not a backup: use another file")
     if any(f"{TABLES}/{name}" not in manifest.parts for name in manifest.tables):
-        raise BackupDamaged(f"{path} is damaged (a table is missing): use another copy")
+        raise BackupError(f"{path} is damaged (a table is missing): use another copy")
     for name in manifest.names(BLOBS):
         if manifest.parts[f"{BLOBS}/{name}"].sha256 != name:
-            raise BackupDamaged(f"{path} is damaged (a blob's name is not its digest): use another copy")
+            raise BackupError(f"{path} is damaged (a blob's name is not its digest): use another copy")
     if manifest.revision < FIRST_REVISION:
-        raise BackupTooOld(
+        raise BackupError(
             f"{path} has tables at revision {visible(manifest.revision)}, {NO_UPGRADE}: start an "
             "arena without it. To keep its games, restore it with the version that made it"
         )
     if not is_known(manifest.revision):
-        raise BackupNewer(
+        raise BackupError(
             f"{path} was made by Kaiten {visible(manifest.version)}, which is newer (its tables are at "
             f"revision {visible(manifest.revision)}): {remedy}"
         )

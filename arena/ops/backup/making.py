@@ -38,7 +38,6 @@ from arena.ops.backup.archive import (
     BackupError,
     BackupManifest,
     BackupPart,
-    NotRestorable,
     TableSummary,
     one_line,
     packed,
@@ -108,8 +107,8 @@ def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[s
     """Write a backup.
 
     The sources may be in use. ``file`` need not be seekable. ``now`` is in UTC; ``say`` receives progress
-    messages. Raises IntakeError, OSError, StoreError, or NotRestorable if the database has data that can't
-    be restored.
+    messages. Raises IntakeError, OSError, StoreError, or BackupError if the database has data that can't be
+    restored.
     """
     with ArchiveWriter(file) as archive:
         with _snapshot_with_files(sources, archive) as snapshot:
@@ -136,7 +135,7 @@ def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[s
 def read_back(file: BinaryIO) -> None:
     """Read a backup back from the disk, not from the page cache, and verify it.
 
-    Raises OSError, or NotRestorable if it differs from what was written.
+    Raises OSError, or BackupError if it differs from what was written.
     """
     file.flush()
     os.fsync(file.fileno())
@@ -145,7 +144,7 @@ def read_back(file: BinaryIO) -> None:
         with BackupArchive.of(Path("the backup just written"), file) as archive:
             archive.verify()
     except BackupError as error:
-        raise NotRestorable(
+        raise BackupError(
             "no backup was made: the file that was just written is damaged, because the disk returned data "
             "that differs from what was written. Check the disk, and write the backup to a different one"
         ) from error
@@ -182,14 +181,14 @@ def _copy(archive: ArchiveWriter, name: str, file: Path) -> bool:
 
 @contextmanager
 def _as_not_restorable() -> Iterator[None]:
-    """Raise NotRestorable for a value in the database that can't be restored."""
+    """Raise BackupError for a value in the database that can't be restored."""
     try:
         yield
     except (BackupError, DBAPIError, OSError, StoreError):
         raise
     except Exception as error:
         # A value that the arena didn't write can cause any error.
-        raise NotRestorable(
+        raise BackupError(
             f"no backup was made: the database has a value that can't be restored: {one_line(error)}. "
             "Keep earlier backups and a copy of the database"
         ) from error

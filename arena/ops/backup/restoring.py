@@ -28,9 +28,7 @@ from arena.ops.backup.archive import (
     TABLES,
     UPLOADS,
     BackupArchive,
-    BackupDamaged,
     BackupError,
-    TargetNotEmpty,
     one_line,
     unpacked,
 )
@@ -91,9 +89,9 @@ def restore(
     """Restore a backup completely, or leave nothing that could be mistaken for an arena.
 
     ``place`` must be empty, except for an unfinished restore. ``entry`` is for the audit log; ``say``
-    receives progress messages. Raises OSError. Raises BackupDamaged if the backup is damaged, IntakeError if
-    images are invalid or can't be written, TargetNotEmpty if the data directory is not empty, and StoreError
-    if the database is not empty or can't be used.
+    receives progress messages. Raises OSError. Raises BackupError if the backup is damaged or the data
+    directory is not empty, IntakeError if images are invalid or can't be written, and StoreError if the
+    database is not empty or can't be used.
     """
     marker = RestoreMarker(
         backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry
@@ -118,7 +116,7 @@ def _check_empty(place: RestoreTarget) -> None:
     if not (place.data / UNFINISHED_RESTORE).is_file():
         for file in place.data.rglob("*"):
             if not file.is_dir() and file != place.data / "lock":
-                raise TargetNotEmpty(
+                raise BackupError(
                     f"{place.data} is not empty ({file.relative_to(place.data)}, …): set ARENA_DATA_DIR to "
                     "another folder, or move the files elsewhere"
                 )
@@ -192,7 +190,7 @@ def _restore_database(archive: BackupArchive, url: str, entry: NewAuditEntry) ->
         raise
     except Exception as error:
         # Rows that the arena didn't write can cause any error.
-        raise BackupDamaged(f"the backup can't be restored ({one_line(error)}): use another one") from error
+        raise BackupError(f"the backup can't be restored ({one_line(error)}): use another one") from error
 
 
 def _rows(archive: BackupArchive, table: str) -> Callable[[], Iterator[list[list[Any]]]]:

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from arena.app.backup import make_backup
 from arena.db.database import Database
-from arena.ops.backup.archive import NotRestorable
+from arena.ops.backup.archive import BackupError
 from arena.platform.settings import Settings
 from tests.ops.backup.places import Spot, Spots, everything
 
@@ -53,7 +53,7 @@ def test_data_that_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: 
         spot = Spot(Settings(data_dir=tmp_path / name, disk_floor_gib=0))
         shutil.copytree(live.settings.data_dir, spot.settings.data_dir)
         change(spot, statement)
-        with pytest.raises(NotRestorable) as error:
+        with pytest.raises(BackupError) as error:
             spot.back_up(tmp_path / "kept.zip")
         said = str(error.value)
         assert said.startswith("no backup was made: the database has a value that can't be restored: "), name
@@ -122,7 +122,7 @@ def test_a_disk_that_returns_other_data_is_detected(live: Spot, tmp_path: Path, 
 
     with (
         path.open("w+b") as file,
-        pytest.raises(NotRestorable, match="the disk returned data"),
+        pytest.raises(BackupError, match="the disk returned data"),
     ):
         make_backup(live.settings, file, flip)
     with live.store() as store:
