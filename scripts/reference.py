@@ -39,8 +39,7 @@ from arena.protocol.sandbox_controls import CONTROLS
 from arena.protocol.states import MatchKind, MatchState
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.host import MatchRunner
-from arena.scheduler.cluster.metrics import HostGauges
-from arena.scheduler.metrics import ArenaGauges, MatchMetrics
+from arena.scheduler.metrics import ArenaGauges, HostGauges, MatchMetrics
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
 from web.app import Components, create_app

@@ -23,6 +23,7 @@ from arena.play.launcher.slots import sweeper
 from arena.protocol.match import FORMAT
 from arena.protocol.sandbox_controls import HostReport, UntrustedBotsRefused, admit
 from arena.sandbox.runtime import Runtime, RuntimeFailure
+from arena.scheduler.metrics import HostGauges
 from arena.scheduler.workers import load_monitor
 
 if TYPE_CHECKING:
@@ -92,8 +93,6 @@ def _health_server(
     settings: Settings, runtime: Runtime, runner: "MatchRunner", health: "MemberHealth"
 ) -> AbstractContextManager[None]:
     """Return a context manager that serves health checks and metrics."""
-    from arena.scheduler.cluster.metrics import HostGauges  # noqa: PLC0415 - see need_cluster
-
     registry = new_registry()
     registry.register(
         HostGauges(runner, slots_of_host().size, lambda: shutil.disk_usage(settings.data_dir).free)

@@ -1,13 +1,13 @@
-"""A coordinator's Prometheus metrics. Reasons for failures are not labels: their number is unbounded."""
+"""Metrics of coordinators and workers. Reasons for failures are not labels: their number is unbounded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from arena.db.errors import StoreError
@@ -16,6 +16,9 @@ from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.match import WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.scheduler.settling import AttemptFailed, LeasesRenewed, MatchEvent, MatchStarted, ResultDropped
+
+if TYPE_CHECKING:  # an optional package
+    from arena.scheduler.cluster.host import MatchRunner
 
 _MATCH_SECONDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
 _LAUNCH_SECONDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
@@ -185,3 +188,27 @@ def _notices(waiting: Notices) -> GaugeMetricFamily:
 
 def _disk(free: int | None) -> GaugeMetricFamily:
     return GaugeMetricFamily("kaiten_disk_free_bytes", "Free bytes on the data directory's disk.", value=free)
+
+
+@dataclass(frozen=True, slots=True)
+class HostGauges(Collector):
+    """A worker's metrics; ``disk_free`` returns the number of free bytes on the data directory's disk."""
+
+    runner: "MatchRunner"
+    seats: int
+    disk_free: Callable[[], int]
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """Yield the current values."""
+        matches = CounterMetricFamily(
+            "kaiten_host_matches",
+            "Match attempts on this host that have ended, whatever happened to their results.",
+            labels=("outcome",),
+        )
+        for outcome, count in self.runner.ended().items():
+            matches.add_metric((outcome,), count)
+        yield matches
+        yield GaugeMetricFamily("kaiten_host_slots", "Number of bots that this host can run.", self.seats)
+        busy = sum(self.runner.state().busy.values())
+        yield GaugeMetricFamily("kaiten_host_busy_slots", "Number of bots that this host is running.", busy)
+        yield _disk(self.disk_free())

@@ -17,8 +17,7 @@ from arena.protocol.match import Limits, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.host import MatchRunner
-from arena.scheduler.cluster.metrics import HostGauges
-from arena.scheduler.metrics import ArenaGauges, MatchMetrics, Outcome
+from arena.scheduler.metrics import ArenaGauges, HostGauges, MatchMetrics, Outcome
 from tests.docs.documents import DOCS, blocks
 from web.http.metrics import SiteMetrics
 
