@@ -1,9 +1,11 @@
 """Commands for writing a bot: ``arena init``, ``bridge``, ``conformance`` and ``referee``."""
 
 import json
+import re
 import secrets
+import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -23,12 +25,11 @@ from arena.cli.console import (
     show,
 )
 from arena.cli.play import Dummy, PassBothWays, SoySauce, explain
-from arena.languages.registry import StarterLanguage
+from arena.languages.registry import STARTERS, StarterLanguage
 from arena.local.bots import UnusableBot, bot_of_command, find_bot
 from arena.local.puzzle import move_text, position_lines
-from arena.local.starter import FolderTaken, write_starter
 from arena.local.workers import PlayingFailed
-from arena.platform.names import WrongName
+from arena.platform.names import WrongName, check_name
 from arena.platform.text import counted
 from arena.play.botfiles import BotBroken, load_bot
 from arena.play.referee.player import (
@@ -62,7 +63,9 @@ def init(
     folder = Path(name)
     try:
         files = write_starter(folder, name, language)
-    except (FolderTaken, WrongName) as error:
+    except FileExistsError:
+        fail(f"{folder} already exists: remove it, or choose another name")
+    except WrongName as error:
         fail(str(error))
     except OSError as error:
         fail(f"can't create {folder}: {error}")
@@ -72,6 +75,31 @@ def init(
     for file in files:
         echo(f"{folder / file}")
     echo(f"next steps: see {folder / 'README.md'}")
+
+
+def write_starter(folder: Path, name: str, language: StarterLanguage) -> list[str]:
+    """Write a new bot's files to a new folder, all or none, and return their names.
+
+    Raises WrongName or OSError.
+    """
+    check_name(name, "bot")
+    starter = STARTERS[language]
+    words = {"NAME": name, **starter.words}
+    files = sorted(path for path in starter.folder.iterdir() if path.is_file())
+    folder.mkdir()
+    try:
+        for file in files:
+            text = _fill_in(file.read_text(encoding="utf-8"), words)
+            (folder / file.name).write_text(text, encoding="utf-8")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return [file.name for file in files]
+
+
+def _fill_in(text: str, words: Mapping[str, str]) -> str:
+    """Replace words in one pass, because the bot's name may contain one of them."""
+    return re.sub("|".join(words), lambda word: words[word[0]], text)
 
 
 def bridge(

@@ -16,9 +16,9 @@ from typing import Final
 import docker
 import pytest
 
+from arena.cli.authoring import write_starter
 from arena.images.build.context import build_bot_image
 from arena.languages.registry import StarterLanguage
-from arena.local.starter import write_starter
 from arena.protocol.match import MatchRecord, decode, encode
 from arena.sandbox.builder import ImageBuilder
 from arena.scheduler.check import check_record
