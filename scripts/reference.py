@@ -24,8 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from arena.accounts.accounts import open_accounts
-from arena.cli.help import plain_record
-from arena.cli.main import app
+from arena.cli.main import app, plain_record
 from arena.db.store import open_store
 from arena.db.subscriptions import SubscriptionKind
 from arena.notices.metrics import DeliveryMetrics

@@ -22,7 +22,7 @@ from arena.cli.console import (
     say,
     track,
 )
-from arena.cli.help import PlainCommand
+from arena.cli.main import PlainCommand
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
 from arena.local.bots import LocalBot, UnusableBot, find_bot
 from arena.local.solving import simulated_mistake, simulated_player
