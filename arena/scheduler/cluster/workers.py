@@ -38,43 +38,6 @@ class MatchInFlight:
     answer: Future[Any] | None = None  # the worker's answer; None until the match is sent
 
 
-class MatchesInFlight:
-    """The matches in flight. Thread-safe: only the first caller can settle a match."""
-
-    def __init__(self) -> None:
-        self._by_ticket: dict[str, MatchInFlight] = {}
-        self._lock = threading.RLock()
-
-    def add(self, match: MatchInFlight) -> None:
-        """Add a match before it is sent."""
-        with self._lock:
-            self._by_ticket[match.ticket] = match
-
-    def mark_sent(self, match: MatchInFlight, answer: Future[Any]) -> bool:
-        """Store the future for a sent match's answer; return False if the match is already settled."""
-        with self._lock:
-            match.answer = answer
-            return match.ticket in self._by_ticket
-
-    def find(self, ticket: str) -> MatchInFlight | None:
-        """Return a match that is not settled yet, or None."""
-        with self._lock:
-            return self._by_ticket.get(ticket)
-
-    def settle(self, ticket: str) -> MatchInFlight | None:
-        """Remove and return a match, or return None if it is already settled.
-
-        Only the caller that gets the match may resolve its promise.
-        """
-        with self._lock:
-            return self._by_ticket.pop(ticket, None)
-
-    def matches_not_on(self, runs: Collection[str]) -> tuple[MatchInFlight, ...]:
-        """Return the matches on all workers except these."""
-        with self._lock:
-            return tuple(match for match in self._by_ticket.values() if match.run not in runs)
-
-
 _log = structlog.get_logger()
 
 _POLL_SECONDS: Final = 0.5
@@ -114,8 +77,9 @@ class ClusterWorkers:
     """The workers in a cluster; ``connect`` is called again each time the connection is lost.
 
     A reservation is released only when its worker has answered or left, even if the coordinator gave up on
-    the match earlier. If ``refuse`` raises an ``expected`` error, it is called again later; after any other
-    error the worker is rejected. ``now`` returns the time in UTC.
+    the match earlier. Of several threads that settle a match, only the first resolves its promise. If
+    ``refuse`` raises an ``expected`` error, it is called again later; after any other error the worker is
+    rejected. ``now`` returns the time in UTC.
     """
 
     def __init__(
@@ -132,7 +96,7 @@ class ClusterWorkers:
         self._session = token_hex(8)
         self._capacity = ClusterCapacity(self._session)
         self._refused: dict[str, RefusedWorker] = {}
-        self._in_flight = MatchesInFlight()
+        self._in_flight: dict[str, MatchInFlight] = {}  # not settled yet, by ticket
         self._link: Link | None = None
         self._last_error = ""
         self._stopped = threading.Event()
@@ -208,7 +172,8 @@ class ClusterWorkers:
         promise: Future[bytes] = Future()
         promise.set_running_or_notify_cancel()
         match = MatchInFlight(token_hex(8), member.card.run, member.card.name, seats, progress, promise)
-        self._in_flight.add(match)
+        with self._lock:
+            self._in_flight[match.ticket] = match
         link = self._link
         try:
             if link is None:
@@ -218,7 +183,10 @@ class ClusterWorkers:
             lost = WorkerLost(f"worker {match.worker}: {error}")
             self._settle(match.ticket, lambda match: match.promise.set_exception(lost))
             return promise
-        if not self._in_flight.mark_sent(match, answer):
+        with self._lock:
+            match.answer = answer
+            settled = match.ticket not in self._in_flight
+        if settled:
             answer.cancel()
         answer.add_done_callback(lambda done: self._on_answer(match.ticket, done))
         return promise
@@ -307,11 +275,14 @@ class ClusterWorkers:
             self._refused = {key: refused for key, refused in self._refused.items() if key in connected}
 
     def _fail_matches_not_on(self, runs: Collection[str], why: Callable[[MatchInFlight], Exception]) -> None:
-        for match in self._in_flight.matches_not_on(runs):
-            self._settle(match.ticket, lambda lost: lost.promise.set_exception(why(lost)))
+        with self._lock:
+            tickets = [ticket for ticket, match in self._in_flight.items() if match.run not in runs]
+        for ticket in tickets:
+            self._settle(ticket, lambda lost: lost.promise.set_exception(why(lost)))
 
     def _forward_progress(self, ticket: str, data: bytes) -> None:
-        match = self._in_flight.find(ticket)
+        with self._lock:
+            match = self._in_flight.get(ticket)
         if match is not None:
             match.progress(data)
 
@@ -333,10 +304,10 @@ class ClusterWorkers:
 
     def _settle(self, ticket: str, resolve: Callable[[MatchInFlight], None]) -> None:
         """Release the seats, then call ``resolve``; do nothing if the match is already settled."""
-        match = self._in_flight.settle(ticket)
-        if match is None:
-            return
         with self._lock:
+            match = self._in_flight.pop(ticket, None)
+            if match is None:
+                return
             self._capacity.mark_answered(match.run, match.seats)
         if match.answer is not None and not match.answer.done():
             match.answer.cancel()
