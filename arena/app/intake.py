@@ -73,7 +73,6 @@ def pipeline_of(
 
 @contextmanager
 def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intake]:
-    """Open the intake, which turns files into images."""
     with closing(open_builder(settings.sandbox)) as builder:
         find = partial(ensure_base_image, builder, say=say)
         bases = Bases(find=find, export=builder.export)

@@ -231,7 +231,6 @@ def _prepare(arena: Arena, target: Target, say: Say) -> None:
 
 
 def _submit(receiver: Receiver, target: Target) -> str:
-    """Submit a bot, and return the submission's id."""
     with payload_of(target, _BOT) as payload:
         kind = UploadKind(payload.kind)
         upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=payload.size, check_only=True)

@@ -92,7 +92,6 @@ def _scheduler_of(settings: Settings) -> Address:
 def _health_server(
     settings: Settings, runtime: Runtime, runner: "MatchRunner", health: "MemberHealth"
 ) -> AbstractContextManager[None]:
-    """Return a context manager that serves health checks and metrics."""
     registry = new_registry()
     registry.register(
         HostGauges(runner, slots_of_host().size, lambda: shutil.disk_usage(settings.data_dir).free)

@@ -52,7 +52,6 @@ def restore(
 
 @contextmanager
 def _exit_on_backup_error(file: str) -> Iterator[None]:
-    """Turn an error into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
     from arena.images.image import IntakeError
@@ -68,7 +67,6 @@ def _exit_on_backup_error(file: str) -> Iterator[None]:
 
 
 def _summary(manifest: "BackupManifest") -> str:
-    """Summarise a backup's contents."""
     from arena.ops.backup.archive import IMAGES, UPLOADS
 
     counts = (

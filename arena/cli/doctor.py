@@ -48,7 +48,6 @@ def doctor(*, as_json: Json = False) -> None:
 
 
 def _machine(settings: "Settings") -> dict[str, Any]:
-    """Return this machine's cores, slots, and free disk space for the data directory."""
     from arena.app.host import slots_of_host
 
     folder = settings.data_dir.absolute()

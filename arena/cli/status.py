@@ -81,7 +81,6 @@ def _figures(result: RatedResult | None) -> tuple[str, ...]:
 
 
 def _change(bot: str, change: dict[str, object]) -> None:
-    """Change a bot, and print its state."""
     with logged_in_site() as site:
         changed = site.read(site.patch(f"/bots/{part(bot)}", change), Bot)
     name, state = visible(changed.name), visible(changed.state)

@@ -233,7 +233,6 @@ class SiteClient:
             )
 
     def _add_token(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Add the token to a request."""
         if self._token is not None:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request

@@ -147,11 +147,9 @@ class _MessageQueue:
         self._arrived.put_nowait(answers)
 
     def lost(self, seat: int, lost: Lost) -> None:  # noqa: ARG002 - as above
-        """Queue the reason why the connection to the bot was lost."""
         self._arrived.put_nowait(lost)
 
     def failed(self, error: Exception) -> None:
-        """Queue an error in the receiving code."""
         self._arrived.put_nowait(error)
 
     def ended(self, why: str) -> None:

@@ -130,7 +130,6 @@ class _Program(GrpcPlayer):
         await super().open(seat, _ReportingListener(listener, self.on_received))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Send events, and report them to ``on_sent``."""
         self.on_sent(events)
         super().send(events)
 
@@ -144,17 +143,14 @@ class _ReportingListener:
         self.failed = listener.failed
 
     def greeted(self, seat: int, hello: Hello) -> None:
-        """See :class:`Listener`."""
         self._on_received(hello)
         self._listener.greeted(seat, hello)
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
-        """See :class:`Listener`."""
         self._on_received(answers)
         self._listener.answered(seat, answers, lag)
 
     def lost(self, seat: int, lost: Lost) -> None:
-        """See :class:`Listener`."""
         self._on_received(lost)
         self._listener.lost(seat, lost)
 

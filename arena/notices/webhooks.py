@@ -134,7 +134,6 @@ class _PinnedConnection(HTTPConnection):
         self.is_cut = False
 
     def connect(self) -> None:
-        """Connect, over TLS if there is a context for it."""
         self.sock = socket.create_connection(self._address, timeout=_TIMEOUT_SECONDS)
         if self._context is not None:
             sock = self._context.wrap_socket(

@@ -270,7 +270,6 @@ class _LocalReservation:
         """Do nothing: no other worker could play instead."""
 
     def release(self) -> None:
-        """Free the slots."""
         self._workers.slots.release(self._slots)
 
     def _play(self, spec: bytes, progress: Callable[[bytes], None]) -> bytes:

@@ -153,7 +153,6 @@ def _remove_unfinished(place: RestoreTarget) -> None:
 
 
 def _restore_uploads(archive: BackupArchive, folder: Path) -> None:
-    """Write the received files."""
     names = archive.manifest.names(UPLOADS)
     if not names:
         return
@@ -179,7 +178,6 @@ def _restore_images(archive: BackupArchive, objects: Objects) -> None:
 
 
 def _restore_database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
-    """Load the database, atomically."""
     tables = {
         name: dump.TableToLoad(summary.columns, summary.rows, _rows(archive, name))
         for name, summary in archive.manifest.tables.items()

@@ -170,7 +170,6 @@ class Exporter:
             yield from self._games.find(numbers[start : start + _BATCH], since)
 
     def _start(self, folder: Path) -> "subprocess.Popen[bytes]":
-        """Start the process, which writes to a folder."""
         with self._lock:
             if self._closed:
                 raise ExportError("the arena is stopping")

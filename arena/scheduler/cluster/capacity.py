@@ -40,7 +40,6 @@ class _Worker:
         return min(self.in_flight + self._seats_of_others(session), self.member.card.seats)
 
     def free(self, session: str) -> int:
-        """Return the number of free seats."""
         taken = self._seats_of_others(session) + max(self.in_flight, self.unchecked)
         usable = self.member.state.usable
         # An idle worker with at least one usable seat may use all of its seats, so that any table fits.
@@ -48,7 +47,6 @@ class _Worker:
         return seats - taken
 
     def accepts_matches(self, now: float) -> bool:
-        """Return True if the worker accepts matches."""
         return self.member.state.takes_matches and self.backoff_until <= now
 
     def trusted(self, now: float) -> bool:
