@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import dropwhile, takewhile
 from mmap import mmap
 from multiprocessing.connection import Connection, wait
@@ -287,34 +288,21 @@ def _serve(
     # The bots' output must not mix with the command's data.
     os.dup2(2, 1)
     timer = DecisionTimer()
+
+    @cache
+    def load(bot: int, copy: int) -> LoadedBot:  # noqa: ARG001 - each of a bot's seats gets its own copy
+        return load_local_bot(plan.bots[bot], timer)
+
     with timer.running(crash_log), suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            bots = _Bots(plan.bots, timer)
             while True:
                 game: LocalGame = line.recv()
                 box.begin(game.number)
-                players = bots.seated(game.bots)
+                players = [load(bot, game.bots[:seat].count(bot)) for seat, bot in enumerate(game.bots)]
                 table = GameInThisProcess(game, players, plan.clock, timer, box.ask)
                 line.send(table.play(with_replay=plan.with_replays))
         except PlayingFailed as error:
             line.send(error)
-
-
-class _Bots:
-    """A worker's bots. A bot with several seats in a game is loaded once for each of them."""
-
-    def __init__(self, bots: Sequence[LocalBot], timer: DecisionTimer) -> None:
-        self._bots = bots
-        self._timer = timer
-        self._loaded: dict[tuple[int, int], LoadedBot] = {}
-
-    def seated(self, seats: Sequence[int]) -> list[LoadedBot]:
-        """Return a game's bots; load those that are new. Raises BotUnloadable."""
-        copies = [(index, seats[:seat].count(index)) for seat, index in enumerate(seats)]
-        for copy in copies:
-            if copy not in self._loaded:
-                self._loaded[copy] = load_local_bot(self._bots[copy[0]], self._timer)
-        return [self._loaded[copy] for copy in copies]
 
 
 def load_local_bot(bot: LocalBot, timer: DecisionTimer) -> LoadedBot:
