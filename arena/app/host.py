@@ -89,13 +89,6 @@ def limits_of_bots(settings: Settings) -> Limits:
     return limits_of_this_host() if settings.executor is None else Limits()
 
 
-def _warn_if_cpu_is_short() -> None:
-    """Log a warning if bots get less CPU time than usual."""
-    slots, wanted = slots_of_host(), Limits().cpus
-    if slots.share < wanted:
-        _log.warning("cpu share reduced", slots=slots.size, cores_each=slots.share, usual=wanted)
-
-
 def common_group(settings: Settings, runtime: Runtime) -> BotsGroup:
     """Return the control group that limits all bots on this host together."""
     return runtime.common_group(limits_of_this_host(), bots_of_host(settings))
@@ -179,7 +172,9 @@ def host_setup(
     if group is not None:
         group.remove()  # left over from a killed run
         group.apply()
-        _warn_if_cpu_is_short()
+        slots, usual = slots_of_host(), Limits().cpus
+        if slots.share < usual:
+            _log.warning("cpu share reduced", slots=slots.size, cores_each=slots.share, usual=usual)
     try:
         yield HostSetup(swept, run_dir)
     finally:

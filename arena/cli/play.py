@@ -58,7 +58,7 @@ OneCommand = Annotated[
     ),
 ]
 
-_BOTS_PER_GAME: Final = (2, 5)
+_BOTS_PER_GAME: Final = range(2, 6)
 
 
 def play(  # noqa: PLR0913 - one argument per option
@@ -154,8 +154,7 @@ def explain(error: PlayingFailed, code: int = EXIT_FAILURE) -> NoReturn:
 
 
 def _rules(bots: Sequence[LocalBot], **variants: bool) -> Rules:
-    min_bots, max_bots = _BOTS_PER_GAME
-    if not min_bots <= len(bots) <= max_bots:
+    if len(bots) not in _BOTS_PER_GAME:
         given = ", ".join(bot.name for bot in bots) or "none"
         raise UnusableBot(
             f"a game needs two to five bots, but you gave {given}. Example: arena play mybot.py greedy"

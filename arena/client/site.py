@@ -131,7 +131,10 @@ class SiteClient:
         page = self.get(path, **query)
         known = set[str]()
         while True:
-            yield from self._member(page, member)
+            items = page.get(member) if isinstance(page, dict) else None
+            if not isinstance(items, list):
+                raise self._unexpected_error(f"no list of {member}")
+            yield from items
             following = page.get("next")
             if following is None:
                 return
@@ -142,12 +145,6 @@ class SiteClient:
                 raise self._unexpected_error("an endless list")
             known.add(following)
             page = self.get(following.removeprefix(_API))
-
-    def _member(self, response: object, name: str) -> list[Any]:
-        found = response.get(name) if isinstance(response, dict) else None
-        if not isinstance(found, list):
-            raise self._unexpected_error(f"no list of {name}")
-        return found
 
     def read(self, response: object, kind: type[T]) -> T:
         """Convert a response to ``kind``, ignoring unknown members."""

@@ -179,9 +179,7 @@ def _bot_of_file(path: Path, word: str) -> LocalBot:
     language = language_of(path.name)
     if language is None and os.access(path, os.X_OK):
         command = (str(path.absolute()),)
-        return LocalBot(
-            name=path.stem, word=shlex.quote(word), author=_SELF, file=None, command=command, language=None
-        )
+        return LocalBot(name=path.stem, word=shlex.quote(word), author=_SELF, command=command)
     if language is None:
         known = " or ".join(f"{known.title} ({known.suffixes[0]})" for known in LANGUAGES)
         raise UnusableBot(

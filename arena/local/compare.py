@@ -136,11 +136,6 @@ def read_comparison(
     replaces that of ``requested``. Raises OSError, or WrongResults if the file contains something else.
     """
     known, results = read_results(path, requested, DealResult, "file of comparison results")
-    _check_same(path, known, requested, any_seed=any_seed)
-    return known, results
-
-
-def _check_same(path: Path, known: Comparison, requested: Comparison, *, any_seed: bool) -> None:
     fields = {
         "bots": "different bots",
         "digests": "a different version of a bot",
@@ -154,3 +149,4 @@ def _check_same(path: Path, known: Comparison, requested: Comparison, *, any_see
             raise WrongResults(
                 f"{path} has results for {what}: give another file with --results, or remove this one"
             )
+    return known, results

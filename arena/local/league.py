@@ -92,7 +92,8 @@ class League:
     def enter_missing(self) -> tuple[LeagueEntrant, ...]:
         """Enter the bots whose current code is not yet in the league, and return their entries."""
         entrants = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
-        new = tuple(entrant for entrant in entrants if self._latest_entrant(entrant.name) != entrant)
+        current = [self._versions[version] for version in self._current()]
+        new = tuple(entrant for entrant in entrants if entrant not in current)
         for entrant in new:
             self._add(entrant)
         return new
@@ -174,10 +175,6 @@ class League:
 
     def _latest_number(self, name: str) -> int | None:
         return max((number for number, each in enumerate(self._versions) if each.name == name), default=None)
-
-    def _latest_entrant(self, name: str) -> LeagueEntrant | None:
-        number = self._latest_number(name)
-        return None if number is None else self._versions[number]
 
     def _current(self) -> list[int]:
         """Return the numbers of the current versions, in the order of the bots."""

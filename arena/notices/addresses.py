@@ -12,6 +12,8 @@ from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+from arena.platform.settings import Address
+
 _MAX_LENGTH: Final = 500
 _HTTPS: Final = 443
 _PRINTABLE_ASCII: Final = re.compile(r"[!-~]+")
@@ -64,13 +66,12 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
         raise SubscriptionRefused("the address must begin with https:// and have a host")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise SubscriptionRefused("the address must not contain a user name, password or fragment")
-    shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     target = WebhookTarget(
         host=host,
         port=port,
         path=f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}",
         tls=parts.scheme == "https",
-        named=shown in named,
+        named=str(Address(host, port)) in named,
     )
     if not target.named and (not target.tls or port != _HTTPS):
         raise SubscriptionRefused(f"the address must begin with https:// and use port {_HTTPS}")
