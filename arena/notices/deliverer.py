@@ -126,7 +126,7 @@ def notifier(
     deliverer = Deliverer(
         store,
         Webhooks(settings.webhook_hosts, ssl.create_default_context()),
-        mailer_of(settings, ssl.create_default_context),
+        mailer_of(settings),
         now,
         metrics,
     )

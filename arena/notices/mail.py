@@ -2,9 +2,7 @@
 
 import smtplib
 import ssl
-from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
@@ -24,27 +22,24 @@ _PERMANENT_ERROR: Final = 500
 """The lowest SMTP code that means a permanent error."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mailer:
     """Sends notices through a mail server."""
 
-    server: Address
-    security: SmtpSecurity
-    user: str | None
-    password: str | None
-    sender: str
-    site: str  # the site's address, without a trailing slash
-    tls: Callable[[], ssl.SSLContext]
+    def __init__(self, server: Address, settings: Settings) -> None:
+        self._server = server
+        self._settings = settings
+        self._sender = settings.mail_from or ""
 
     def send(self, notice: DueNotice) -> None:
         """Send a notice; return once the server has accepted it. Raises NotDelivered."""
         message = self.compose(notice)
         try:
             with self._connect() as server:
-                if self.security is SmtpSecurity.STARTTLS:
-                    server.starttls(context=self.tls())
-                if self.user is not None:
-                    server.login(self.user, self.password or "")
+                if self._settings.smtp_security is SmtpSecurity.STARTTLS:
+                    server.starttls(context=ssl.create_default_context())
+                if self._settings.smtp_user is not None:
+                    password = self._settings.smtp_password
+                    server.login(self._settings.smtp_user, password.get_secret_value() if password else "")
                 server.send_message(message)
         except smtplib.SMTPRecipientsRefused as error:
             code, text = next(iter(error.recipients.values()))
@@ -62,27 +57,29 @@ class Mailer:
     def compose(self, notice: DueNotice) -> EmailMessage:
         """Return the email for a notice."""
         news = notice.news
-        link = f"{self.site}/mail/{notice.secret}"
+        site = self._settings.site_url
+        link = f"{site}/mail/{notice.secret}"
         message = EmailMessage(policy=_POLICY)
-        message["From"] = self.sender
+        message["From"] = self._sender
         message["To"] = notice.subscription.address
         message["Subject"] = f"Kaiten: {visible(news.title)}"
         message["Date"] = format_datetime(news.at)
-        message["Message-ID"] = f"<{id_of(notice)}@{self.sender.rpartition('@')[2]}>"
+        message["Message-ID"] = f"<{id_of(notice)}@{self._sender.rpartition('@')[2]}>"
         message["Auto-Submitted"] = "auto-generated"
         message["List-Unsubscribe"] = f"<{link}>"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
         if notice.topic == CONFIRM:
             paragraphs = [f"{visible(news.text)}\nTo confirm the address, open this link:", link, _NOT_YOU]
         else:
-            paragraphs = [visible(news.text), f"{self.site}{news.place}", f"-- \nUnsubscribe: {link}"]
+            paragraphs = [visible(news.text), f"{site}{news.place}", f"-- \nUnsubscribe: {link}"]
         message.set_content("\n\n".join(paragraphs) + "\n", cte="quoted-printable")
         return message
 
     def _connect(self) -> AbstractContextManager[smtplib.SMTP]:
-        host, port = self.server
-        if self.security is SmtpSecurity.TLS:
-            return smtplib.SMTP_SSL(host, port, timeout=_TIMEOUT_SECONDS, context=self.tls())
+        host, port = self._server
+        if self._settings.smtp_security is SmtpSecurity.TLS:
+            tls = ssl.create_default_context()
+            return smtplib.SMTP_SSL(host, port, timeout=_TIMEOUT_SECONDS, context=tls)
         return smtplib.SMTP(host, port, timeout=_TIMEOUT_SECONDS)
 
 
@@ -93,17 +90,6 @@ def _text(response: bytes | str) -> str:
 _NOT_YOU: Final = "If this wasn't you, ignore this email: you won't receive any more."
 
 
-def mailer_of(settings: Settings, tls: Callable[[], ssl.SSLContext]) -> Mailer | None:
+def mailer_of(settings: Settings) -> Mailer | None:
     """Return the mailer, or None if the operator hasn't set up mail."""
-    if settings.smtp_address is None:
-        return None
-    password = settings.smtp_password
-    return Mailer(
-        server=settings.smtp_address,
-        security=settings.smtp_security,
-        user=settings.smtp_user,
-        password=None if password is None else password.get_secret_value(),
-        sender=settings.mail_from or "",
-        site=settings.site_url or "",
-        tls=tls,
-    )
+    return None if settings.smtp_address is None else Mailer(settings.smtp_address, settings)

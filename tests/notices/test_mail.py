@@ -101,7 +101,7 @@ def mailer(port: int, **others: object) -> Mailer:
         }
         | others
     )
-    made = mailer_of(settings, ssl.create_default_context)
+    made = mailer_of(settings)
     assert made is not None
     return made
 
