@@ -130,10 +130,6 @@ class ArenaGauges(Collector):
     notices: Callable[[], Notices]  # may raise StoreError
     disk_free: Callable[[], int]  # free bytes on the data directory's disk
 
-    def describe(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the metrics without their values."""
-        yield from (_queue({}), *_workers(()), _notices({}), _disk(None))
-
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Read the gauges."""
         yield _disk(self.disk_free())
@@ -186,7 +182,7 @@ def _notices(waiting: Notices) -> GaugeMetricFamily:
     return family
 
 
-def _disk(free: int | None) -> GaugeMetricFamily:
+def _disk(free: int) -> GaugeMetricFamily:
     return GaugeMetricFamily("kaiten_disk_free_bytes", "Free bytes on the data directory's disk.", value=free)
 
 
