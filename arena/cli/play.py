@@ -47,6 +47,9 @@ PassBothWays = Annotated[
     bool, typer.Option("--pass-both-ways", help="Variant: pass to the right in round 2.")
 ]
 Dummy = Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")]
+Out = Annotated[
+    str | None, typer.Option("--out", "-o", help="File for the replays, one per line; - for stdout.")
+]
 MoreCommands = Annotated[
     list[str] | None,
     typer.Option("--bot", help="An additional bot in any language, as a quoted command.", metavar="COMMAND"),
@@ -74,9 +77,7 @@ def play(  # noqa: PLR0913 - one argument per option
         typer.Option("--processes", help="Run even Python bots as separate processes, as the ladder does."),
     ] = False,
     seed: Seed = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="File for the replays, one per line; - for stdout.")
-    ] = None,
+    out: Out = None,
     soy_sauce: SoySauce = False,
     pass_both_ways: PassBothWays = False,
     dummy: Dummy = False,

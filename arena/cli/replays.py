@@ -23,7 +23,7 @@ from arena.cli.console import (
     track,
 )
 from arena.cli.main import PlainCommand
-from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
+from arena.cli.play import Dummy, Out, PassBothWays, Report, Seed, SoySauce, explain
 from arena.local.bots import LocalBot, UnusableBot, find_bot
 from arena.local.solving import simulated_mistake, simulated_player
 from arena.local.timing import DecisionTimer
@@ -48,9 +48,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     ] = None,
     games: Annotated[int, typer.Option(min=0, help="Number of games.")] = 1000,
     seed: Seed = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="File for the replays, one per line; - for stdout.")
-    ] = None,
+    out: Out = None,
     soy_sauce: SoySauce = False,
     pass_both_ways: PassBothWays = False,
     dummy: Dummy = False,
