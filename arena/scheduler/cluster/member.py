@@ -163,15 +163,12 @@ def configure_dask() -> None:
     """Apply the settings to this process; call this before creating a cluster member."""
     dask.config.set(_SETTINGS)
     # Importing dask installs log handlers. The arena logs the relevant events itself.
-    for name in ("distributed", *(each for each in logging.root.manager.loggerDict if _is_dask_logger(each))):
-        logger = logging.getLogger(name)
-        logger.handlers.clear()
-        logger.propagate = True
-        logger.setLevel(logging.CRITICAL + 1)
-
-
-def _is_dask_logger(name: str) -> bool:
-    return name.partition(".")[0] in {"distributed", "tornado", "bokeh", "asyncio"}
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in {"distributed", "tornado", "bokeh", "asyncio"}:
+            logger = logging.getLogger(name)
+            logger.handlers.clear()
+            logger.propagate = True
+            logger.setLevel(logging.CRITICAL + 1)
 
 
 async def run_scheduler(
