@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
@@ -201,7 +202,7 @@ def _await_site(process: subprocess.Popen[bytes], settings: Settings) -> None:
         connection = HTTPConnection(settings.host, settings.port, timeout=1)
         try:
             connection.request("GET", "/healthz")
-            if connection.getresponse().status == 200:  # noqa: PLR2004 - an HTTP status
+            if connection.getresponse().status == HTTPStatus.OK:
                 return
         except (OSError, HTTPException):
             time.sleep(0.05)

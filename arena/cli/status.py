@@ -1,6 +1,7 @@
 """``arena status`` and related commands for the user's bots, versions and submissions."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -91,7 +92,6 @@ _LAST: Final = 10
 """Number of versions, and of submissions, to show for one bot."""
 
 _MANY: Final = 100
-_NOT_FOUND: Final = 404
 
 
 def status(
@@ -133,7 +133,7 @@ def _show_bot(site: "SiteClient", name: str, *, as_json: bool) -> None:
         bot = site.get(f"/bots/{part(name)}")
         versions = list(islice(site.pages(f"/bots/{part(name)}/versions", "versions", limit=_LAST), _LAST))
     except SiteProblem as problem:
-        if problem.status != _NOT_FOUND:
+        if problem.status != HTTPStatus.NOT_FOUND:
             raise
     submissions = list(islice(site.pages("/submissions", "submissions", bot=name, limit=_LAST), _LAST))
     if bot is None and not submissions:

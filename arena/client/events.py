@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from arena.client.sites import SiteError, SiteProblem
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
     from arena.client.site import SiteClient
 
 _MAX_PAUSE_SECONDS: Final = 15.0
-_SERVER_ERROR: Final = 500
-_BUSY: Final = 429
 
 
 class RetryPolicy:
@@ -43,7 +42,8 @@ class RetryPolicy:
         Raises the given SiteError if a retry won't help or too many attempts have failed.
         """
         if isinstance(trouble, SiteProblem) and not (
-            trouble.status >= _SERVER_ERROR or trouble.status == _BUSY
+            trouble.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            or trouble.status == HTTPStatus.TOO_MANY_REQUESTS
         ):
             raise trouble
         self._failures += 1

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, Final, TypeVar
 from urllib.parse import urljoin
 
@@ -65,8 +66,6 @@ _UPLOAD_TIMEOUTS: Final = (30.0, 180.0)
 """Timeouts for uploads. The first also limits how long sending may stall; the second gives the site time to
 store a large file."""
 
-_UNAUTHORIZED: Final = 401
-_BAD_REQUEST: Final = 400
 _MAX_RETRY_AFTER: Final = 60
 """Longest Retry-After, in seconds, that is worth waiting for."""
 
@@ -247,11 +246,11 @@ class SiteClient:
     def _check(self, response: requests.Response) -> None:
         if response.status_code in _REDIRECTS:
             raise self._redirect_error(response.headers.get("Location", ""))
-        if response.status_code < _BAD_REQUEST:
+        if response.status_code < HTTPStatus.BAD_REQUEST:
             return
-        if response.status_code == _UNAUTHORIZED:
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
             raise SiteProblem(
-                _UNAUTHORIZED,
+                HTTPStatus.UNAUTHORIZED,
                 f"{self.address} does not accept this token.",
                 f"Create a new one at {self.address}/account, then log in: arena login {self.address}",
             )

@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection
 from datetime import datetime
 from hashlib import sha256
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from threading import Timer
 from typing import Final
@@ -26,7 +27,6 @@ _TIMEOUT_SECONDS: Final = 5.0
 _TOO_SLOW: Final = f"the server did not respond within {_TIMEOUT_SECONDS:.0f} s"
 _SUCCESSES: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
-_HTTP_GONE: Final = 410
 
 
 class NotDelivered(Exception):
@@ -93,7 +93,7 @@ class Webhooks:
         if status in _REDIRECTS:
             raise NotDelivered(f"the server responded with {status}, but redirects are not followed")
         if status not in _SUCCESSES:
-            raise NotDelivered(f"the server responded with {status}", final=status == _HTTP_GONE)
+            raise NotDelivered(f"the server responded with {status}", final=status == HTTPStatus.GONE)
 
     def _post(
         self, target: WebhookTarget, address: tuple[str, int], headers: dict[str, str], body: bytes
