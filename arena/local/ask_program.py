@@ -47,14 +47,6 @@ class GameToAsk(NamedTuple):
     moves: tuple[tuple[Move | None, ...], ...]
 
 
-class SeatMessage(NamedTuple):
-    """The events that a bot gets in one message."""
-
-    events: Sequence[Event]
-    ask: DecisionRequested | None  # the request among them, if any
-    move: Move | None  # the recorded answer, if any
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """A bot's answer to one decision."""
@@ -224,28 +216,33 @@ async def _ask_all(
     on_reply: Callable[[Reply], object],
 ) -> str | None:
     """Request every decision. If the connection to the bot is lost, stop and return the reason."""
-    for portion in conversation(games, clock):
-        player.send(portion.events)
-        if portion.ask is not None:
-            reply, lost = await _reply(queue, portion.ask, clock)
+    for events, ask in conversation(games, clock):
+        player.send(events)
+        if ask is not None:
+            reply, lost = await _reply(queue, ask, clock)
             on_reply(reply)
             if lost is not None:
                 return lost
     return None
 
 
-def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[SeatMessage]:
-    """Yield the messages that a seat gets in a match of these games, from Welcome to MatchEnd."""
+def conversation(
+    games: Sequence[GameToAsk], clock: Clock
+) -> Iterator[tuple[list[Event], DecisionRequested | None]]:
+    """Yield the events that a seat gets in a match of these games, from Welcome to MatchEnd, by message.
+
+    With each message comes the request in it, if any.
+    """
     begin: list[Event] = [Welcome(len(games), 1)]
     for number, game in enumerate(games):
         script = _RecordedTable(number, game, clock)
         for moves in (*game.moves, None):
             events, ask = script.news()
-            yield SeatMessage(begin + events, ask, None if moves is None else moves[game.seat])
+            yield begin + events, ask
             begin = []
             if moves is not None:
                 script.play(moves)
-    yield SeatMessage([MatchEnded(len(games))], None, None)
+    yield [MatchEnded(len(games))], None
 
 
 class _RecordedTable:

@@ -50,10 +50,11 @@ def conversations() -> Iterator[tuple[str, str]]:
 def _messages(game: GameToAsk) -> Iterator[tuple[str, pb.RefereeMessage | pb.BotMessage]]:
     encoder = Encoder()
     yield "from", pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL, games_at_once=1))
-    for events, ask, move in conversation((game,), Clock()):
+    moves = (move for step in game.moves if (move := step[game.seat]) is not None)
+    for events, ask in conversation((game,), Clock()):
         yield "to", encoder.message(events)
-        if ask is not None and move is not None:
-            answer = move_to_wire(ask.game, ask.view, move, nonce=ask.nonce)
+        if ask is not None:
+            answer = move_to_wire(ask.game, ask.view, next(moves), nonce=ask.nonce)
             yield "from", pb.BotMessage(moves=[answer])
 
 
