@@ -44,11 +44,6 @@ def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
     return FIRST_UID + slot, FIRST_UID + slot
 
 
-def none_in_use(_name: str) -> bool:
-    """Return False: no sandbox is in use."""
-    return False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSpec:
     """A bot to run in a seat of a match."""
@@ -168,7 +163,7 @@ class Runtime(Protocol):
         arena is.
         """
 
-    def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
+    def sweep(self, install: str, is_in_use: Callable[[str], bool] = lambda _: False) -> int:
         """Remove an installation's leftover sandboxes, and return how many there were.
 
         ``is_in_use`` is called with a sandbox's name, after the sandboxes have been listed, so a sandbox that

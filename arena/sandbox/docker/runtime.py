@@ -54,7 +54,6 @@ from arena.sandbox.runtime import (
     ImageSource,
     RuntimeFailure,
     SandboxSpec,
-    none_in_use,
 )
 
 _log = structlog.get_logger()
@@ -215,7 +214,7 @@ class DockerRuntime:
             overruns=self._overruns.count,
         )
 
-    def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
+    def sweep(self, install: str, is_in_use: Callable[[str], bool] = lambda _: False) -> int:
         """Remove all of an installation's leftover containers, including running ones.
 
         Also kills the processes in control groups of containers that the engine has forgotten. Raises

@@ -29,7 +29,6 @@ from arena.sandbox.runtime import (
     LaunchRefused,
     RuntimeFailure,
     SandboxSpec,
-    none_in_use,
 )
 
 _CHUNK: Final = 64 * 1024
@@ -189,7 +188,7 @@ class ProcessRuntime:
         finally:
             os.close(lifeline)  # the process has its own copy
 
-    def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
+    def sweep(self, install: str, is_in_use: Callable[[str], bool] = lambda _: False) -> int:
         """Remove the home folders of processes that died with their launcher, and return their number."""
         found = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
         homes = [home for home in found if not is_in_use(home.name.split(".")[2])]
