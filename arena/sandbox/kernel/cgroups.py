@@ -65,34 +65,31 @@ class CgroupLocation:
         parts = self.parent.removesuffix(".slice").split("-")
         return "/".join("-".join(parts[: count + 1]) + ".slice" for count in range(len(parts)))
 
-    def child(self, container: str) -> str:
-        """Return the path of a container's control group, which is below this one."""
+    def child(self, container: str, controller: str = "memory") -> str:
+        """Return the path of a container's control group. In version 1, each controller has its own."""
         name = f"{self.scope}-{container}.scope" if self.driver == "systemd" else container
-        return f"{self._folder('memory')}/{name}"
+        return f"{self._folder(controller)}/{name}"
 
     def cpu(self, container: str, cores: float) -> CpuFiles:
         """Return the files with the counters of a container's processor time; ``cores`` is its quota."""
-        name = self.child(container).rpartition("/")[2]
-        group = f"{self.root}/{self._folder('cpu')}/{name}"
+        group = f"{self.root}/{self.child(container, 'cpu')}"
         if self.version == 1:
-            usage = f"{self.root}/{self._folder('cpuacct')}/{name}/cpuacct.usage"
+            usage = f"{self.root}/{self.child(container, 'cpuacct')}/cpuacct.usage"
             return CpuFiles(threads=f"{group}/tasks", usage=usage, quota=f"{group}/cpu.stat", cores=cores)
         stat = f"{group}/cpu.stat"
         return CpuFiles(threads=f"{group}/cgroup.threads", usage=stat, quota=stat, cores=cores)
 
     def quota(self, container: str) -> CgroupSetting:
         """Return the file with a container's CPU quota, and the value that means no quota."""
-        folder = f"{self._folder('cpu')}/{self.child(container).rpartition('/')[2]}"
+        folder = self.child(container, "cpu")
         if self.version == 1:
             return CgroupSetting(file=f"{folder}/cpu.cfs_quota_us", value="-1")
         return CgroupSetting(file=f"{folder}/cpu.max", value="max")
 
     def disk_limits(self, container: str) -> str:
         """Return the file with a container's limit on bytes read from disks per second."""
-        if self.version == 1:
-            name = self.child(container).rpartition("/")[2]
-            return f"{self._folder('blkio')}/{name}/blkio.throttle.read_bps_device"
-        return f"{self.child(container)}/io.max"
+        file = "blkio.throttle.read_bps_device" if self.version == 1 else "io.max"
+        return f"{self.child(container, 'blkio')}/{file}"
 
     @property
     def folders(self) -> tuple[str, ...]:
