@@ -64,9 +64,10 @@ def _tmp_size(evidence: Evidence) -> Verdict:
     return got <= evidence.limits.tmp_mib, f"{got:g} MiB ({evidence.limits.tmp_mib} allowed)"
 
 
-def _tmp_noexec(evidence: Evidence) -> Verdict:
-    answer = _look_observations(evidence)["tmp_executed"]
-    return answer != "done", "a program in /tmp ran" if answer == "done" else f"refused with {answer}"
+def _attempt_refused(key: str, success: str, evidence: Evidence) -> Verdict:
+    """Judge one of the probe's attempts. It must fail; ``success`` is the observation if it doesn't."""
+    answer = _look_observations(evidence)[key]
+    return answer != "done", success if answer == "done" else f"refused with {answer}"
 
 
 def _socket_folder(evidence: Evidence) -> Verdict:
@@ -146,11 +147,6 @@ def _host_counters(evidence: Evidence) -> Verdict:
 
 
 _HARMLESS: Final = frozenset({"/proc/cgroups"})
-
-
-def _terminals(evidence: Evidence) -> Verdict:
-    answer = _look_observations(evidence)["terminal"]
-    return answer != "done", "a terminal was opened" if answer == "done" else f"refused with {answer}"
 
 
 def _memory(evidence: Evidence) -> Verdict:
@@ -275,7 +271,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "read-only-root": _read_only_root,
     "tmp-size": _tmp_size,
     "tmp-files": partial(_at_most, "files", "tmp_files", TMP_FILES),
-    "tmp-noexec": _tmp_noexec,
+    "tmp-noexec": partial(_attempt_refused, "tmp_executed", "a program in /tmp ran"),
     "socket-folder": _socket_folder,
     "other-sockets": _other_sockets,
     "user": _user,
@@ -287,7 +283,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "layers-in-memory": _layers_in_memory,
     "call-arguments": partial(_calls_refused, "options"),
     "host-counters": _host_counters,
-    "terminals": _terminals,
+    "terminals": partial(_attempt_refused, "terminal", "a terminal was opened"),
     "memory": _memory,
     "swap": _swap,
     "processes": _processes,
