@@ -43,7 +43,7 @@ def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator
             store=store,
             intake=intake,
             keeper=keeper_of(settings, store, runtime),
-            engine=runtime,
+            check_source=runtime.check_source,
             accepted=settings.accept_missing,
             now=utc_now,
         )
@@ -63,7 +63,7 @@ def pipeline_of(
             uploads=uploads_of(settings),
             intake=intake,
             keeper=keeper_of(settings, store, runtime),
-            engine=runtime,
+            check_source=runtime.check_source,
             gate=gate,
             ladder=ladder,
             now=utc_now,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -61,13 +61,6 @@ _WAITING_FOR_QUIET_HOST: Final = (
 )
 
 
-class SubmissionEngine(Protocol):
-    """The engine that runs the bots."""
-
-    def check_source(self, source: str) -> None:
-        """Check that an image can run, and load it."""
-
-
 class _Deferred(Exception):
     """The submission must wait. The message says why."""
 
@@ -86,7 +79,7 @@ class Pipeline:
         uploads: Uploads,
         intake: Intake,
         keeper: ImageKeeper,
-        engine: SubmissionEngine,
+        check_source: Callable[[str], None],  # checks that an image can run, and loads it
         gate: Gate,
         ladder: Ladder,
         now: Callable[[], datetime],  # UTC
@@ -96,7 +89,7 @@ class Pipeline:
         self._uploads = uploads
         self._intake = intake
         self._keeper = keeper
-        self._engine = engine
+        self._check_source = check_source
         self._gate = gate
         self._ladder = ladder
         self._now = now
@@ -179,7 +172,7 @@ class Pipeline:
         if self._gate.house_only:
             raise _Deferred(_GATE_CLOSED)
         try:
-            self._engine.check_source(_source(submission))
+            self._check_source(_source(submission))
         except LaunchRefused as error:
             self._reject(submission, CauseKind.START, str(error))
         else:
@@ -296,14 +289,14 @@ class OperatorSubmissions:
         store: Store,
         intake: Intake,
         keeper: ImageKeeper,
-        engine: SubmissionEngine,
+        check_source: Callable[[str], None],  # checks that an image can run, and loads it
         accepted: Collection[str],  # names of the missing controls that the operator accepts
         now: Callable[[], datetime],  # UTC
     ) -> None:
         self._store = store
         self._intake = intake
         self._keeper = keeper
-        self._engine = engine
+        self._check_source = check_source
         self._accepted = accepted
         self._now = now
 
@@ -325,7 +318,7 @@ class OperatorSubmissions:
             raise BotTaken(f"the name {bot} belongs to a bot by {before.author}: choose another")
         image = self._intake.take(file, self._keeper.prune_policy())
         self._keeper.record_missing_images()
-        self._engine.check_source(image.id)
+        self._check_source(image.id)
         self._store.bots.add_version(
             NewVersion(
                 bot=bot,

@@ -110,7 +110,7 @@ class Place:
             uploads=self.uploads,
             intake=self.intake,
             keeper=self.keeper,
-            engine=self.engine,
+            check_source=self.engine.check_source,
             gate=self.gate,
             ladder=self.ladder,
             now=self.time,
@@ -426,7 +426,7 @@ def test_an_operator_adds_a_file_for_an_author(place: Place, tmp_path: Path) -> 
         store=place.store,
         intake=place.intake,
         keeper=place.keeper,
-        engine=place.engine,
+        check_source=place.engine.check_source,
         accepted=(),
         now=place.time,
     )
