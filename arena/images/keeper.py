@@ -1,6 +1,7 @@
 """Keeps the images of submitted bots within their quota, in the image store and in the engine."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ _log = structlog.get_logger()
 PRUNE_SECONDS: Final = 3600.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImageKeeper:
     """Determines which images are in use, and prunes others if the quota is exceeded.
 
@@ -28,22 +30,12 @@ class ImageKeeper:
     UTC.
     """
 
-    def __init__(  # noqa: PLR0913 - its collaborators
-        self,
-        *,
-        images: ImageStore,
-        store: Store,
-        prune_engine: Callable[[], object],
-        quota: int,
-        folder: Path,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._images = images
-        self._store = store
-        self._prune_engine = prune_engine
-        self._quota = quota
-        self._folder = folder
-        self._now = now
+    images: ImageStore
+    store: Store
+    prune_engine: Callable[[], object]
+    quota: int
+    folder: Path
+    now: Callable[[], datetime]
 
     def prune_policy(self) -> PrunePolicy:
         """Return the quota, and the images that must not be pruned.
@@ -52,7 +44,7 @@ class ImageKeeper:
         in use is missing.
         """
         self._stored_ids()
-        return PrunePolicy(quota=self._quota, keep=self._store.bots.sources_in_use())
+        return PrunePolicy(quota=self.quota, keep=self.store.bots.sources_in_use())
 
     def prune(self) -> Pruned:
         """Remove images beyond the quota, and files that killed processes have left behind.
@@ -61,10 +53,10 @@ class ImageKeeper:
         IntakeError if something can't be listed or removed, or if every image in use is missing. In the last
         case, nothing is removed or recorded.
         """
-        pruned = self._images.prune(self.prune_policy(), self._now())
+        pruned = self.images.prune(self.prune_policy(), self.now())
         self.record_missing_images()
-        remove_leftovers(self._folder, self._now())
-        self._prune_engine()
+        remove_leftovers(self.folder, self.now())
+        self.prune_engine()
         return pruned
 
     def record_missing_images(self) -> None:
@@ -73,7 +65,7 @@ class ImageKeeper:
         Call this after adding images, too, because adding may prune others. Raises StoreError if the database
         fails, or IntakeError if the images can't be listed or every image in use is missing.
         """
-        self._store.bots.record_missing_images(self._stored_ids(), self._now())
+        self.store.bots.record_missing_images(self._stored_ids(), self.now())
 
     def _stored_ids(self) -> frozenset[str]:
         """Return the ids of all images.
@@ -83,11 +75,11 @@ class ImageKeeper:
         StoreError if the database fails, or IntakeError if all those images are missing or the images can't
         be listed.
         """
-        used = self._store.bots.sources_in_use(untrusted_only=True)
-        ids = self._images.records.ids()
+        used = self.store.bots.sources_in_use(untrusted_only=True)
+        ids = self.images.records.ids()
         if used and used.isdisjoint(ids):
             raise IntakeError(
-                f"none of the {len(used)} images that submitted bots use is in {self._images}: check that it "
+                f"none of the {len(used)} images that submitted bots use is in {self.images}: check that it "
                 "is mounted, and that ARENA_IMAGES_URL is correct. Nothing is stored or pruned there until "
                 "the images are back, or those bots are retired"
             )

@@ -280,25 +280,16 @@ class Submitted:
     new: bool  # False if the bot's latest version, here `version`, already had this image
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorSubmissions:
     """Submits files for operators."""
 
-    def __init__(  # noqa: PLR0913 - the collaborators of all steps
-        self,
-        *,
-        store: Store,
-        intake: Intake,
-        keeper: ImageKeeper,
-        check_source: Callable[[str], None],  # checks that an image can run, and loads it
-        accepted: Collection[str],  # names of the missing controls that the operator accepts
-        now: Callable[[], datetime],  # UTC
-    ) -> None:
-        self._store = store
-        self._intake = intake
-        self._keeper = keeper
-        self._check_source = check_source
-        self._accepted = accepted
-        self._now = now
+    store: Store
+    intake: Intake
+    keeper: ImageKeeper
+    check_source: Callable[[str], None]  # checks that an image can run, and loads it
+    accepted: Collection[str]  # names of the missing controls that the operator accepts
+    now: Callable[[], datetime]  # UTC
 
     def submit(self, bot: str, author: str, file: Path) -> Submitted:
         """Enter a file as a bot's latest version; create the bot if it is new.
@@ -311,32 +302,32 @@ class OperatorSubmissions:
         """
         check_name(bot, "bot")
         author, account = self._author(author)
-        hosts = self._store.activity.hosts()
-        admit(hosts[0].report if hosts else None, self._accepted)
-        before = self._store.bots.find(bot)
+        hosts = self.store.activity.hosts()
+        admit(hosts[0].report if hosts else None, self.accepted)
+        before = self.store.bots.find(bot)
         if before is not None and not before.is_of(author, account):
             raise BotTaken(f"the name {bot} belongs to a bot by {before.author}: choose another")
-        image = self._intake.take(file, self._keeper.prune_policy())
-        self._keeper.record_missing_images()
-        self._check_source(image.id)
-        self._store.bots.add_version(
+        image = self.intake.take(file, self.keeper.prune_policy())
+        self.keeper.record_missing_images()
+        self.check_source(image.id)
+        self.store.bots.add_version(
             NewVersion(
                 bot=bot,
                 author=author,
                 house=False,
                 source=image.id,
-                created=self._now(),
+                created=self.now(),
                 account=account,
             )
         )
-        after = self._store.bots.find(bot)
+        after = self.store.bots.find(bot)
         number = 1 if after is None else after.playing
         return Submitted(bot=bot, version=number, image=image, new=before is None or before.playing != number)
 
     def _author(self, name: str) -> tuple[str, int | None]:
         """Return the author's name as spelled in their account, and the account's id if they have one."""
         check_name(name, "author")
-        found = self._store.accounts.account(name)
+        found = self.store.accounts.account(name)
         if found is not None:
             return found.account.name, found.account.id
         if is_reserved(name):
