@@ -238,7 +238,6 @@ class Incoming:
         self._file = file
         self._now = now
         self._digest = hashlib.sha256()
-        self._size = 0
         self._checked = 0
 
     def write(self, piece: bytes) -> None:
@@ -251,18 +250,17 @@ class Incoming:
             raise SlotLost(
                 f"this upload was still averaging less than {SLOW_RATE >> 10} KiB per second after "
                 f"{SLOW_AFTER.seconds} seconds, so it was cancelled to make room for another. It still "
-                "counts towards your quota. "
-                "Try again over a faster connection"
+                "counts towards your quota. Try again over a faster connection"
             )
         self._slot.received += len(piece)
-        self._size += len(piece)
-        if self._size > self._upload.limit:
+        size = self._slot.received
+        if size > self._upload.limit:
             raise _too_large(self._upload)
-        if self._upload.size is not None and self._size > self._upload.size:
+        if self._upload.size is not None and size > self._upload.size:
             raise Damaged(f"more than the declared {self._upload.size:,} bytes arrived: send the file again")
-        if self._size - self._checked >= _ROOM_CHECK_BYTES:
+        if size - self._checked >= _ROOM_CHECK_BYTES:
             self._uploads.check_room(len(piece))
-            self._checked = self._size
+            self._checked = size
         self._digest.update(piece)
         try:
             self._file.write(piece)
@@ -291,14 +289,14 @@ class Incoming:
             raise
 
     def _checked_submission(self) -> NewSubmission:
-        declared, digest = self._upload, self._digest.hexdigest()
-        if not self._size:
+        declared, digest, size = self._upload, self._digest.hexdigest(), self._slot.received
+        if not size:
             raise Damaged("the file is empty: check it and send it again")
-        if declared.size is not None and self._size != declared.size:
-            raise Damaged(f"only {self._size:,} of {declared.size:,} bytes arrived: send the file again")
+        if declared.size is not None and size != declared.size:
+            raise Damaged(f"only {size:,} of {declared.size:,} bytes arrived: send the file again")
         if declared.sha256 is not None and declared.sha256.lower() != digest:
             raise Damaged(f"the file has the SHA-256 {digest}, not {declared.sha256[:64]}: send it again")
-        return replace(self._new, size=self._size, sha256=digest, received=self._now())
+        return replace(self._new, size=size, sha256=digest, received=self._now())
 
 
 def _clean_note(note: str) -> str:
