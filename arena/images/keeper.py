@@ -32,7 +32,7 @@ class ImageKeeper:
 
     images: ImageStore
     store: Store
-    prune_engine: Callable[[], object]
+    prune_engine: Callable[[], None]
     quota: int
     folder: Path
     now: Callable[[], datetime]

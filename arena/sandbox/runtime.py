@@ -170,8 +170,8 @@ class Runtime(Protocol):
         starts during the sweep is safe. Raises RuntimeFailure if something may be left.
         """
 
-    def prune_images(self) -> int:
-        """Remove the engine's copies of images that are no longer stored, and return their number.
+    def prune_images(self) -> None:
+        """Remove the engine's copies of images that are no longer stored.
 
         Raises RuntimeFailure if some may be left.
         """

@@ -219,12 +219,12 @@ def test_prune_removes_images_that_are_no_longer_stored(hall: Hall, base_image: 
     hall.client.tag(base_image, other, "latest")
     try:
         hall.store.prune(PrunePolicy(quota=0, keep={stays.id}), NOW + timedelta(days=1))
-        assert hall.images.prune() == 1
+        hall.images.prune()
         assert set(hall.names()) == {hall.name(stays), hall.name(used)}
         assert hall.inspect(f"{other}:latest")["Id"] == base_image
     finally:
         hall.client.remove_container(container)
         # Containers of another test run may use the base image.
         hall.client.remove_image(f"{other}:latest", force=True)
-    assert hall.images.prune() == 1
+    hall.images.prune()
     assert hall.names() == [hall.name(stays)]

@@ -51,9 +51,8 @@ class Engine:
         if self.error is not None:
             raise self.error
 
-    def prune_images(self) -> int:
+    def prune_images(self) -> None:
         """Remove nothing."""
-        return 0
 
 
 class Place:

@@ -4,6 +4,7 @@ import itertools
 import re
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -72,36 +73,30 @@ class DockerImages:
         with self._locks.setdefault(source, threading.Lock()):
             return _check_runnable(self._load_and_check(self._name(self._source, source), kept))
 
-    def prune(self) -> int:
-        """Remove loaded images that the source no longer has, and return their number.
+    def prune(self) -> None:
+        """Remove loaded images that the source no longer has.
 
         Images that a container uses are kept. Raises RuntimeFailure if any other image may be left.
         """
         if self._source is None:
-            return 0
+            return
         with engine_errors(f"list the images of {self._source.repository}"):
             # docker-py's stubs don't declare that images can be listed by name.
             found: Any = self._client.images(name=self._source.repository)
         ours = {name for image in found for name in image["RepoTags"] or ()}
         # Read last, because an image may be stored and loaded while the engine lists its own.
         names = {self._name(self._source, id_) for id_ in self._source.ids()}
-        return sum(map(self._remove, sorted(ours - names)))
+        for name in sorted(ours - names):
+            self._remove(name)
 
-    def _remove(self, name: str) -> bool:
-        """Remove an image, or only this name if it has other names; return True if that succeeded.
-
-        Return False if a container uses the image, or the name no longer exists.
-        """
-        with engine_errors(f"remove image {name}"):
+    def _remove(self, name: str) -> None:
+        """Remove an image unless a container uses it, or only this name if it has other names."""
+        with engine_errors(f"remove image {name}"), suppress(ImageNotFound):
             try:
                 self._client.remove_image(name)
-            except ImageNotFound:
-                return False
             except APIError as error:
-                if error.response is not None and error.response.status_code == HTTPStatus.CONFLICT:
-                    return False
-                raise
-            return True
+                if error.status_code != HTTPStatus.CONFLICT:
+                    raise
 
     def _load_and_check(self, name: str, kept: KeptImage) -> Mapping[str, Any]:
         image = self._inspect(name)

@@ -244,9 +244,9 @@ class DockerRuntime:
             raise failed
         return len(left) + len(forgotten)
 
-    def prune_images(self) -> int:
+    def prune_images(self) -> None:
         """Remove the engine's copies of images that are no longer stored."""
-        return self._images.prune()
+        self._images.prune()
 
     def close(self) -> None:
         """Close the connections to the engine."""

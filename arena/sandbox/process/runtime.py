@@ -196,9 +196,8 @@ class ProcessRuntime:
             shutil.rmtree(home, ignore_errors=True)
         return len(homes)
 
-    def prune_images(self) -> int:
+    def prune_images(self) -> None:
         """Do nothing: processes have no images."""
-        return 0
 
     def close(self) -> None:
         """Do nothing: there are no connections."""
