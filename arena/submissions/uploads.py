@@ -98,16 +98,13 @@ class Uploads:
                 "the arena's disk is too full for this file: try again later, or inform the operator"
             )
 
-    def prune(self, received: Collection[str], now: datetime) -> int:
-        """Remove old files, except those with names in ``received``. Return the number of removed files."""
-        removed = 0
+    def prune(self, received: Collection[str], now: datetime) -> None:
+        """Remove old files, except those with names in ``received``."""
         for file in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
             with suppress(FileNotFoundError):  # its writer has just finished
                 written = datetime.fromtimestamp(file.lstat().st_mtime, UTC)
                 if file.name not in received and now - written >= GRACE:
                     file.unlink()
-                    removed += 1
-        return removed
 
     def _part(self, id_: str) -> Path:
         return self._folder / f"{id_}{_PART}"

@@ -109,9 +109,7 @@ def launch_errors(doing: str) -> Iterator[None]:
 def is_already_removed(error: APIError) -> bool:
     """Return whether a call failed because the container doesn't exist or is already being removed."""
     return isinstance(error, NotFound) or (
-        error.response is not None
-        and error.response.status_code == HTTPStatus.CONFLICT
-        and "in progress" in str(error.explanation)
+        error.status_code == HTTPStatus.CONFLICT and "in progress" in str(error.explanation)
     )
 
 
