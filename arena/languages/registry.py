@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
-from arena.languages.cpp import CPP_STARTER
 from arena.languages.javascript import JAVASCRIPT
 from arena.languages.language import Language, Starter
 from arena.languages.python import PYTHON
@@ -56,5 +55,5 @@ class StarterLanguage(StrEnum):
 STARTERS: Final[Mapping[StarterLanguage, Starter]] = {
     StarterLanguage.PYTHON: PYTHON.starter,
     StarterLanguage.JAVASCRIPT: JAVASCRIPT.starter,
-    StarterLanguage.CPP: CPP_STARTER,
+    StarterLanguage.CPP: Starter(folder=Path(__file__).parent / "cpp" / "starter"),
 }
