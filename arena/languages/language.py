@@ -65,10 +65,6 @@ class Failure(NamedTuple):
     place: str | None
 
 
-def no_position(_stderr: str) -> None:
-    """Return None, for languages whose library prints no stack for late decisions."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """A programming language for bots that consist of a single source file.
@@ -86,7 +82,8 @@ class Language:
     starter: Starter
     find_failure: Callable[[str], Failure | None]  # finds the last error in a bot's stderr
     missing_module: str  # a regular expression for words in errors about missing modules
-    find_position: Callable[[str], str | None] = no_position  # finds a late bot's position in its stderr
+    # Finds a late bot's position in its stderr. Not every library prints a stack for late decisions.
+    find_position: Callable[[str], str | None] = lambda _: None
 
     @property
     def base_image(self) -> str:
