@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,13 +12,10 @@ from typing import Final
 
 from arena.client.sites import CannotSend
 from arena.languages.language import Language
-from arena.languages.registry import SOURCE_SUFFIXES, language_of
+from arena.languages.registry import SOURCE_SUFFIXES, is_archive, language_of
 from arena.platform.names import WrongName, check_name
 
 _ARCHIVES: Final = (".tar.gz", ".tgz", ".tar")
-_GZIP: Final = b"\x1f\x8b"
-_TAR: Final = b"ustar"
-_TAR_AT: Final = 257
 _IMAGE_ID: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
 _IMAGE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 
@@ -74,18 +72,14 @@ def _file_target(text: str, path: Path) -> Target:
         return Target(text=text, path=path, language=language, name=path.stem)
     if not path.is_file():
         raise CannotSend(f"{text} is not a regular file or folder: give a file, a folder or an image")
-    if not _is_archive(path):
+    with path.open("rb") as file:
+        beginning = file.read(tarfile.BLOCKSIZE)
+    if not is_archive(beginning):
         raise CannotSend(
             f"{text} is neither a source file ({SOURCE_SUFFIXES}) nor a docker save archive (tar or tar.gz)"
         )
     ending = next((each for each in _ARCHIVES if path.name.endswith(each)), path.suffix)
     return Target(text=text, path=path, language=None, name=path.name.removesuffix(ending))
-
-
-def _is_archive(path: Path) -> bool:
-    with path.open("rb") as file:
-        start = file.read(_TAR_AT + len(_TAR))
-    return start.startswith(_GZIP) or start[_TAR_AT:] == _TAR
 
 
 _PIECE: Final = 256 * 1024

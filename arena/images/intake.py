@@ -34,7 +34,7 @@ from arena.images.objects import CHUNK
 from arena.images.reader import INTAKE_UID, repack
 from arena.images.store import GRACE, Content, ImageStore, PrunePolicy
 from arena.languages.language import BOT_FOLDER, Language
-from arena.languages.registry import LANGUAGES, language_of
+from arena.languages.registry import LANGUAGES, is_archive, language_of
 
 
 @contextmanager
@@ -61,10 +61,6 @@ def remove_leftovers(parent: Path, now: datetime) -> None:
             if now - datetime.fromtimestamp(folder.lstat().st_mtime, UTC) >= GRACE:
                 shutil.rmtree(folder, ignore_errors=True)
 
-
-_GZIP: Final = b"\x1f\x8b"
-_TAR: Final = b"ustar"
-_TAR_OFFSET: Final = 257
 
 _OWN_LIMITS: Final = msgspec.structs.replace(DEFAULT_LIMITS, cpu_seconds=60, wall_seconds=120.0)
 """The arena's own images are trusted and get more time, because the host may be busy with matches."""
@@ -156,11 +152,6 @@ class Intake:
         # Mark it as used, so that it isn't pruned before another image or a match uses it.
         self._store.records.record_use(own.id, self._now())
         return own
-
-
-def is_archive(beginning: bytes) -> bool:
-    """Return True if a file that begins with these bytes is a tar or a gzip file."""
-    return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
 
 
 def _write(file: Path, pieces: Iterable[bytes]) -> None:

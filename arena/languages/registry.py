@@ -21,6 +21,16 @@ def language_of(file_name: str) -> Language | None:
     return next((language for language in LANGUAGES if suffix in language.suffixes), None)
 
 
+_GZIP: Final = b"\x1f\x8b"
+_TAR: Final = b"ustar"
+_TAR_OFFSET: Final = 257
+
+
+def is_archive(beginning: bytes) -> bool:
+    """Return True if a file that begins with these bytes (512 suffice) is a tar or a gzip file."""
+    return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
+
+
 class UploadKind(StrEnum):
     """The type of a file: an image, or source code in one of :data:`LANGUAGES`."""
 
