@@ -43,16 +43,11 @@ _DIGITS: Final = 12
 
 @dataclass(frozen=True)
 class Init:
-    """The program for one ``machine``, such as ``x86_64``; ``readable`` selects one of the modes above."""
+    """The program for one ``machine``, such as ``x86_64``; ``mode`` is that of the file and its folder."""
 
     machine: str
     program: bytes
-    readable: bool = False
-
-    @property
-    def mode(self) -> int:
-        """Mode of the file and its folder."""
-        return _READABLE if self.readable else _HIDDEN
+    mode: int = _HIDDEN
 
     @property
     def volume(self) -> str:
@@ -117,7 +112,8 @@ def init_for(machine: str, *, readable: bool = False) -> Init:
             f"the engine runs on {machine}, but the init program for bots' containers, {INIT_FILE}, exists "
             f"only for {' and '.join(_ARCHITECTURES)}: use an engine on one of these architectures"
         )
-    return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes(), readable)
+    program = (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes()
+    return Init(machine, program, _READABLE if readable else _HIDDEN)
 
 
 def _json(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
