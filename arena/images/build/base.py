@@ -61,10 +61,6 @@ def ensure_base_image(builder: ImageBuilder, language: Language, say: Say = lamb
     image = builder.find(language.base_image)
     if image is not None and image.labels.get(_LABEL) == fingerprint:
         return image.id
-    return _make(builder, language, fingerprint, say)
-
-
-def _make(builder: ImageBuilder, language: Language, fingerprint: str, say: Say) -> str:
     with tempfile.TemporaryDirectory(prefix="kaiten-base-") as name:
         context = Path(name)
         shutil.copy(language.recipe.folder / _DOCKERFILE, context)
