@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from arena.platform.cpu_time import CpuFiles
@@ -110,18 +110,12 @@ class CgroupLocation:
         memory, quota = str(cap.memory_mib * _MIB), str(round(cap.cpus * _PERIOD_MICROS))
         if self.version == 1:
             return self._version_1(memory, str(cap.pids), quota)
-        above = (
-            "",
-            *("/".join(self.path.split("/")[:count]) for count in range(1, self.path.count("/") + 1)),
-        )
         return (
             *(
                 CgroupSetting(
-                    file=f"{folder}/cgroup.subtree_control".lstrip("/"),
-                    value="+cpu +memory +pids",
-                    checked=False,
+                    file=str(folder / "cgroup.subtree_control"), value="+cpu +memory +pids", checked=False
                 )
-                for folder in above
+                for folder in reversed(PurePosixPath(self.path).parents)
             ),
             CgroupSetting(file=f"{self.path}/memory.max", value=memory),
             CgroupSetting(file=f"{self.path}/memory.swap.max", value="0", checked=False),
