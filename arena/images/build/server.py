@@ -15,8 +15,9 @@ from arena.languages.python import PYTHON
 from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.runtime import RuntimeFailure
 
-SERVER_IMAGE = "localhost/kaiten/server:latest"
-"""The name begins with localhost, so that no registry is ever queried for the image."""
+SERVER_IMAGE: Final = "localhost/kaiten/server:latest"
+DATABASE_IMAGE: Final = "localhost/kaiten/postgresql:15"
+"""These names begin with localhost, so that no registry is ever queried for the images."""
 
 _FOLDERS = ("arena", "bots", "docs", "proto", "web")
 _CACHES = ("__pycache__", "node_modules")
@@ -57,9 +58,6 @@ def build_server_image(builder: ImageBuilder, say: Say = lambda _: None) -> str:
         arguments = {"PARENT": parent.image}
         return build(builder, context, tag=SERVER_IMAGE, labels=labels, arguments=arguments)
 
-
-DATABASE_IMAGE: Final = "localhost/kaiten/postgresql:15"
-"""The name begins with localhost, so that no registry is ever queried for the image."""
 
 _DATABASE_FOLDER: Final = "deploy/postgresql"
 
