@@ -1,7 +1,7 @@
 """The evidence from the canary's containers and the engine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -69,7 +69,7 @@ class Evidence:
     environment: Mapping[str, str]  # complete expected environment of the container `look`
     deadline_seconds: int  # deadline of the container `deadline`
     not_cached_reason: str  # why the image's layers are not all in memory; empty if they are
-    trials: Mapping[str, ProbeResult] = field(default_factory=dict)  # one per task
+    trials: Mapping[str, ProbeResult]  # one per task
 
 
 def last_observations(stderr: str) -> dict[str, Any]:

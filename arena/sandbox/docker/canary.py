@@ -42,20 +42,18 @@ if TYPE_CHECKING:
 _NANO: Final = 1e9
 
 
-def share_between(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Share:
+def share_between(before: dict[str, Any], after: dict[str, Any], seconds: float) -> Share | None:
     """Return a container's share of the processor between two readings of its usage, ``seconds`` apart.
 
-    Raises ValueError if the container has ended, because its usage is then incomplete.
+    Return None if the container has ended, because its usage is then incomplete.
     """
     try:
         then, now = before["cpu_stats"], after["cpu_stats"]
         used = now["cpu_usage"]["total_usage"] - then["cpu_usage"]["total_usage"]
         throttled = now["throttling_data"]["throttled_periods"] - then["throttling_data"]["throttled_periods"]
     except KeyError:
-        used, throttled = -1, 0
-    if used < 0:
-        raise ValueError("a container that has ended has no usage figures")
-    return Share(cores=used / _NANO / seconds, throttled=throttled)
+        return None
+    return Share(cores=used / _NANO / seconds, throttled=throttled) if used >= 0 else None
 
 
 def run_seconds(state: dict[str, Any]) -> float:
@@ -243,8 +241,7 @@ class Canary:
         before = self._usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
-            with suppress(ValueError):  # the container has ended
-                share = share_between(before, self._usage(name), time.monotonic() - begun)
+            share = share_between(before, self._usage(name), time.monotonic() - begun) or share
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough
         unmeasured = unmeasured_reason(sandbox.cpu)
