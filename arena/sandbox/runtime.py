@@ -140,8 +140,8 @@ class Runtime(Protocol):
     ) -> HostReport:
         """Check which controls this host has.
 
-        ``now`` returns the time in UTC. A call to ``canary`` may take minutes. Raises RuntimeFailure
-        if the checks can't be made.
+        ``slots`` is as for :meth:`common_group`; the report doesn't contain it. ``now`` returns the time in
+        UTC. A call to ``canary`` may take minutes. Raises RuntimeFailure if the checks can't be made.
         """
 
     def unavailable_reason(self) -> str | None:

@@ -124,7 +124,7 @@ class DockerRuntime:
         evidence = Canary(
             self._client, self, image=image, run_dir=run_dir, limits=limits, group=group
         ).check()
-        return replace(report_of(evidence, self.describe, now()), slots=slots)
+        return report_of(evidence, self.describe, now())
 
     def unavailable_reason(self) -> str | None:
         """Return why the engine can't run bots, or None if no reason is known.

@@ -124,7 +124,7 @@ class ProcessRuntime:
         self,
         canary: Callable[[], CanaryParts],  # noqa: ARG002 - there are no controls to test
         limits: Limits,  # noqa: ARG002 - as above
-        slots: int,
+        slots: int,  # noqa: ARG002 - as above
         now: Callable[[], datetime],
     ) -> HostReport:
         """Report that there are no controls."""
@@ -137,7 +137,6 @@ class ProcessRuntime:
             checked=now(),
             findings=(),
             warnings=(),
-            slots=slots,
         )
 
     def unavailable_reason(self) -> str | None:
