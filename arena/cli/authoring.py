@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,7 +26,7 @@ from arena.cli.console import (
     show,
 )
 from arena.cli.play import Dummy, PassBothWays, SoySauce, explain
-from arena.languages.registry import STARTERS, StarterLanguage
+from arena.languages.registry import StarterLanguage
 from arena.local.bots import UnusableBot, bot_of_command, find_bot
 from arena.local.puzzle import move_text, position_lines
 from arena.local.workers import PlayingFailed
@@ -83,9 +84,9 @@ def write_starter(folder: Path, name: str, language: StarterLanguage) -> list[st
     Raises WrongName or OSError.
     """
     check_name(name, "bot")
-    starter = STARTERS[language]
-    words = {"NAME": name, **starter.words}
-    files = sorted(path for path in starter.folder.iterdir() if path.is_file())
+    # What these words in the files stand for. Only JavaScript's files mention the library.
+    words = {"NAME": name, "LIBRARY": quote(str(language.folder / "kaiten"))}
+    files = sorted(path for path in (language.folder / "starter").iterdir() if path.is_file())
     folder.mkdir()
     try:
         for file in files:

@@ -10,15 +10,6 @@ from arena.languages.packages import Packages
 BOT_FOLDER: Final = "/bot"
 """The folder that contains a bot's file in the bot's image; also the bot's working directory."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Starter:
-    """The files for a new bot, in which NAME stands for the bot's name."""
-
-    folder: Path
-    words: Mapping[str, str] = field(default_factory=dict)  # other words to replace, with their replacements
-
-
 DEBIAN_RELEASE: Final = "bookworm"
 
 
@@ -79,7 +70,6 @@ class Language:
     interpreter: tuple[str, ...]  # command that runs a file
     sample: str  # folder of the sample bot that the site's editor starts from
     recipe: BaseRecipe
-    starter: Starter
     find_failure: Callable[[str], Failure | None]  # finds the last error in a bot's stderr
     missing_module: str  # a regular expression for words in errors about missing modules
     # Finds a late bot's position in its stderr. Not every library prints a stack for late decisions.

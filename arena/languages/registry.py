@@ -1,12 +1,11 @@
 """The known languages, and the kinds of files that can be uploaded."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import Final
 
 from arena.languages.javascript import JAVASCRIPT
-from arena.languages.language import Language, Starter
+from arena.languages.language import Language
 from arena.languages.python import PYTHON
 
 LANGUAGES: Final = (PYTHON, JAVASCRIPT)
@@ -61,9 +60,7 @@ class StarterLanguage(StrEnum):
     JAVASCRIPT = "javascript"
     CPP = "cpp"
 
-
-STARTERS: Final[Mapping[StarterLanguage, Starter]] = {
-    StarterLanguage.PYTHON: PYTHON.starter,
-    StarterLanguage.JAVASCRIPT: JAVASCRIPT.starter,
-    StarterLanguage.CPP: Starter(folder=Path(__file__).parent / "cpp" / "starter"),
-}
+    @property
+    def folder(self) -> Path:
+        """The language's folder. Its subfolder ``starter`` contains the files for a new bot."""
+        return Path(__file__).parent / self.value

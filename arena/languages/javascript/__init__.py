@@ -5,10 +5,9 @@ Their errors are found in the untrusted text that Node and the library print on 
 
 import re
 from pathlib import Path
-from shlex import quote
 from typing import Final
 
-from arena.languages.language import BaseRecipe, Failure, Language, Parents, Starter
+from arena.languages.language import BaseRecipe, Failure, Language, Parents
 from arena.languages.packages import NPM_MODULES, wheels
 
 _HEADER: Final = re.compile(r"^(?:file://)?(?P<file>/\S+):(?P<line>\d+)$")
@@ -74,7 +73,6 @@ JAVASCRIPT: Final = Language(
         library=("arena/languages/javascript/kaiten",),
         parents=Parents(name="javascript", official="debian:bookworm-slim", packages=("libstdc++6",)),
     ),
-    starter=Starter(folder=_HERE / "starter", words={"LIBRARY": quote(str(_HERE / "kaiten"))}),
     find_failure=find_failure,
     missing_module="ERR_MODULE_NOT_FOUND|Cannot find module",
 )

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from arena.languages.language import BaseRecipe, Failure, Language, Parents, Starter
+from arena.languages.language import BaseRecipe, Failure, Language, Parents
 from arena.languages.packages import wheels
 
 _TRACEBACK_FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in .*)?$')
@@ -96,7 +96,6 @@ PYTHON: Final = Language(
             debian_arguments={"SITE": "/usr/local/lib/python3.11/dist-packages"},
         ),
     ),
-    starter=Starter(folder=_HERE / "starter"),
     find_failure=find_failure,
     missing_module="ModuleNotFoundError|ImportError",
     find_position=find_position,
