@@ -77,28 +77,19 @@ class Bases:
     export: Callable[[str], Iterator[bytes]]
 
 
+@dataclass(frozen=True, slots=True)
 class Intake:
     """Turns uploaded files into stored images.
 
     ``folder``, for temporary files, is created if missing. ``now`` returns the time in UTC.
     """
 
-    def __init__(  # noqa: PLR0913 - what reading and storing images takes
-        self,
-        store: ImageStore,
-        bases: Bases,
-        folder: Path,
-        platform: Platform,
-        now: Callable[[], datetime],
-        *,
-        limits: IntakeLimits = DEFAULT_LIMITS,  # limits on uploaded archives
-    ) -> None:
-        self._limits = limits
-        self._store = store
-        self._bases = bases
-        self._folder = folder
-        self._platform = platform
-        self._now = now
+    store: ImageStore
+    bases: Bases
+    folder: Path
+    platform: Platform
+    now: Callable[[], datetime]
+    limits: IntakeLimits = DEFAULT_LIMITS  # limits on uploaded archives
 
     def take(self, file: Path, policy: PrunePolicy) -> BotImage:
         """Make an image from a file and store it. Nothing in the file is run.
@@ -117,21 +108,21 @@ class Intake:
         except OSError as error:
             raise IntakeError(f"{file} can't be read: {error.strerror}") from error
         if is_archive(beginning):
-            return self._repack_archive(file, policy, self._limits)
+            return self._repack_archive(file, policy, self.limits)
         return self._wrap_source(beginning, language_for(file.name), policy)
 
     def _repack_archive(self, archive: Path, policy: PrunePolicy, limits: IntakeLimits) -> BotImage:
-        with workspace(self._folder) as folder:
+        with workspace(self.folder) as folder:
             output = folder / "layers"
             uid = INTAKE_UID if os.geteuid() == 0 else None
-            image = repack(archive, output, self._platform, uid=uid, limits=limits)
-            self._store.add(image, _layers_in_file(output, image), policy, self._now())
+            image = repack(archive, output, self.platform, uid=uid, limits=limits)
+            self.store.add(image, _layers_in_file(output, image), policy, self.now())
         return image
 
     def _wrap_source(self, source: bytes, language: Language, policy: PrunePolicy) -> BotImage:
         check_source(source)
-        image, top = wrap(source, language, self.take_own(self._bases.find(language), policy))
-        self._store.add(image, _layer_content(image.layers[-1], top), policy, self._now())
+        image, top = wrap(source, language, self.take_own(self.bases.find(language), policy))
+        self.store.add(image, _layer_content(image.layers[-1], top), policy, self.now())
         return image
 
     def take_own(self, engine_id: str, policy: PrunePolicy) -> BotImage:
@@ -139,18 +130,18 @@ class Intake:
 
         Raises IntakeError if it can't be stored.
         """
-        own = self._store.records.base(engine_id)
+        own = self.store.records.base(engine_id)
         if own is None:
-            with workspace(self._folder) as folder:
+            with workspace(self.folder) as folder:
                 archive = folder / "own.tar"
-                _write(archive, self._bases.export(engine_id))
+                _write(archive, self.bases.export(engine_id))
                 try:
                     own = self._repack_archive(archive, policy, _OWN_LIMITS)
                 except Rejected as error:
                     raise IntakeError(f"the image {engine_id} can't be stored: {error}") from error
-            self._store.records.record_base(engine_id, own.id)
+            self.store.records.record_base(engine_id, own.id)
         # Mark it as used, so that it isn't pruned before another image or a match uses it.
-        self._store.records.record_use(own.id, self._now())
+        self.store.records.record_use(own.id, self.now())
         return own
 
 
