@@ -17,6 +17,7 @@ from arena.ladder.highlights import Highlight, HighlightKind
 from arena.protocol.decoding import prepared
 from arena.protocol.sandbox_controls import HostReport, unaccepted
 from arena.protocol.states import MatchKind, MatchState
+from arena.protocol.status import Hour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +54,6 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HourOfGames:
-    """The approximate number of rated games that ended in a clock hour."""
-
-    begins: datetime
-    games: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """The arena's queue and recent output."""
 
@@ -68,7 +61,7 @@ class Workload:
     waiting: Mapping[MatchKind, int]  # number of waiting matches by kind
     running: tuple[OpenMatch, ...]  # oldest first
     quarantined: int  # number of matches
-    hours: tuple[HourOfGames, ...]  # oldest first; the last one is the current, incomplete hour
+    hours: tuple[Hour, ...]  # oldest first; the last one is the current, incomplete hour
     last_game: datetime | None  # end of the latest rated game, UTC; None before the first
 
 
@@ -191,10 +184,10 @@ def _remarkable_games(connection: Connection, found: Collection[Highlight]) -> t
     return tuple(RemarkableGame(**asdict(each) | {"game": played[each.game]}) for each in found)
 
 
-def _hours(connection: Connection, at: datetime) -> tuple[HourOfGames, ...]:
+def _hours(connection: Connection, at: datetime) -> tuple[Hour, ...]:
     begun = at.replace(minute=0, second=0, microsecond=0)
     begins = [begun - back * _HOUR for back in reversed(range(_DAY // _HOUR))]
     since = (*games_since(connection, begins), 0)
     return tuple(
-        HourOfGames(begins=begin, games=since[place] - since[place + 1]) for place, begin in enumerate(begins)
+        Hour(begins=begin, games=since[place] - since[place + 1]) for place, begin in enumerate(begins)
     )

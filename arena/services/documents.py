@@ -17,7 +17,6 @@ from arena.protocol.states import MatchKind
 from arena.protocol.status import (
     ControlLine,
     Host,
-    Hour,
     QuarantineEntry,
     RefusedWorker,
     Running,
@@ -55,7 +54,7 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
         version=__version__,
         games=totals.games,
         last_game=load.last_game,
-        hours=tuple(Hour(begins=hour.begins, games=hour.games) for hour in load.hours),
+        hours=load.hours,
         paused=load.paused,
         disk_full=disk_full,
         matches_running=len(load.running),

@@ -7,7 +7,6 @@ from typing import Final
 import pytest
 from sqlalchemy import text
 
-from arena.db.activity import HourOfGames
 from arena.db.database import Database
 from arena.db.queue import OpenMatch
 from arena.db.store import Store
@@ -15,6 +14,7 @@ from arena.ladder.highlights import KEPT, HighlightKind
 from arena.ladder.settings import LadderChange
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchKind
+from arena.protocol.status import Hour
 from tests.builders import host_report
 from tests.db.builders import (
     ENTRY,
@@ -45,9 +45,7 @@ def test_an_empty_arena_has_no_activity(store: Store) -> None:
     found = store.activity.workload(START)
     assert found.waiting == dict.fromkeys(MatchKind, 0)
     assert (found.paused, found.running, found.quarantined, found.last_game) == (False, (), 0, None)
-    assert found.hours == tuple(
-        HourOfGames(begins=NINE - back * HOUR, games=0) for back in reversed(range(24))
-    )
+    assert found.hours == tuple(Hour(begins=NINE - back * HOUR, games=0) for back in reversed(range(24)))
 
 
 def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
