@@ -78,8 +78,8 @@ class KnownChallenge:
 class Challenges(Repository):
     """Matches that accounts request."""
 
-    def add(self, new: NewChallenge, *, max_a_day: int) -> None:
-        """Add a challenge and its matches.
+    def add(self, new: NewChallenge, *, max_a_day: int) -> KnownChallenge:
+        """Add a challenge and its matches, and return it.
 
         ``max_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
         QuotaReached if there are too many challenges or too much playing time within a day, or too many open
@@ -119,6 +119,8 @@ class Challenges(Repository):
             ).scalar_one()
             for match in new.matches:
                 new_matches.add(connection, match, challenge=number)
+            added = connection.execute(_challenges().where(ChallengeRow.number == number)).one()
+            return _known(connection, added)
 
     def find(self, id_: str) -> KnownChallenge | None:
         """Return the challenge with this id, or None."""

@@ -151,11 +151,7 @@ class Owners:
             for index, bots in enumerate(rotations(order))
         )
         new = NewChallenge(id=id_, account=account, version=own, matches=matches)
-        self._store.challenges.add(new, max_a_day=self._challenges_a_day)
-        stored = self._store.challenges.find(id_)
-        if stored is None:
-            raise ValueError(f"the challenge {id_} was stored but can't be found")
-        return stored
+        return self._store.challenges.add(new, max_a_day=self._challenges_a_day)
 
     def _opponent(self, account: int, name: str) -> int:
         """Return the version id of an opponent, which must be on the leaderboard or belong to the account."""
