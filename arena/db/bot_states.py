@@ -121,7 +121,7 @@ class BotStates(Repository):
                 text=bots.disqualified(name, why),
                 hint=HINTS[CauseKind.BARRED],
             )
-            submissions.reject_all_of(connection, name, cause, at)
+            submissions.reject_open(connection, SubmissionRow.bot == name, cause, at)
 
         return self._recompute_ratings(name, change, entry, counts=False)
 

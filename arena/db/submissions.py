@@ -256,7 +256,7 @@ class SubmissionRepository(Repository):
             ).scalar_one_or_none()
             if stage is None:
                 return False
-            _reject(
+            reject_open(
                 connection, SubmissionRow.id == id_, _withdrawal(Stage(stage), "its author cancelled it"), at
             )
             return True
@@ -264,7 +264,7 @@ class SubmissionRepository(Repository):
     def reject(self, id_: str, cause: Cause, at: datetime) -> None:
         """Reject an open submission, and store the cause."""
         with self._transactions.write() as connection:
-            _reject(connection, SubmissionRow.id == id_, cause, at)
+            reject_open(connection, SubmissionRow.id == id_, cause, at)
 
     def _update_at(self, left: Stage, id_: str, **values: object) -> None:
         """Change a submission if it is still at the stage ``left``."""
@@ -276,15 +276,10 @@ class SubmissionRepository(Repository):
             )
 
 
-def reject_all_of(connection: Connection, bot: str, cause: Cause, at: datetime) -> None:
-    """Reject all of a bot's open submissions."""
-    _reject(connection, SubmissionRow.bot == bot, cause, at)
-
-
 def rename(connection: Connection, account: int, name: str, pseudonym: str, at: datetime) -> None:
     """Replace a deleted account's name with a pseudonym, and end its open submissions."""
     condition = SubmissionRow.account_id == account
-    _reject(connection, condition, _withdrawal(Stage.RECEIVED, bots.ACCOUNT_DELETED), at)
+    reject_open(connection, condition, _withdrawal(Stage.RECEIVED, bots.ACCOUNT_DELETED), at)
     connection.execute(
         update(UnratedGameRow)
         .where(UnratedGameRow.match_id.in_(_matches_of(condition)))
@@ -313,7 +308,7 @@ def _withdrawal(stage: Stage, why: str) -> Cause:
     return Cause(stage=stage, kind=CauseKind.WITHDRAWN, text=why, hint=HINTS[CauseKind.WITHDRAWN])
 
 
-def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> None:
+def reject_open(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> None:
     """Reject the open submissions among these, and notify their authors unless the cause is a withdrawal."""
     rejected = connection.execute(
         update(SubmissionRow)
