@@ -174,13 +174,13 @@ class BotStates(Repository):
             return rebuilt
 
 
-def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
-    """Bench bots that keep failing in their latest games, and return their names. House bots are exempt.
+def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> None:
+    """Bench bots that keep failing in their latest games. House bots are exempt.
 
     ``played`` contains pairs: the id of a version whose seat the stand-in has just taken over, and a
     description of the failure. The caller holds the ladder lock.
     """
-    benched: dict[int, str] = {}
+    benched: list[int] = []
     for version, trouble in played:
         bot = connection.execute(
             select(BotRow.__table__)
@@ -192,10 +192,9 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
         last = _recent_takeovers(connection, version, bot.forgiven)
         if keeps_failing(last):
             _write_state(connection, bot.id, BotState.BENCHED, benching_reason(last, trouble), at)
-            benched[bot.id] = bot.name
+            benched.append(bot.id)
     if benched:
         ladder.mark_changed(connection, BotRow.id.in_(benched))
-    return list(benched.values())
 
 
 def _activate_version(connection: Connection, bot: Row[Any], number: int, at: datetime) -> bool:

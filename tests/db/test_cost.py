@@ -12,6 +12,7 @@ from arena.db.activity import ActivityRepository
 from arena.db.bot_states import bench_failing
 from arena.db.database import Database, OpenTransaction
 from arena.db.store import Store
+from arena.protocol.states import BotState
 from tests.db.builders import START, add_bot, claimed, finished, present, record
 from tests.kinds import on_sqlite
 
@@ -95,11 +96,12 @@ def test_failures_cost_the_same_after_any_number_of_games(
         store.bot_states.reactivate("mine", START.replace(year=2027))
 
     def fail(connection: Connection) -> None:
-        assert bench_failing(connection, [(mine, "it was gone")], START) == []
+        bench_failing(connection, [(mine, "it was gone")], START)
 
     before = effort(database, fail)
     assert grow(database) == 5000
     assert effort(database, fail) <= before + 10
+    assert present(store.bots.find("mine")).state is BotState.ACTIVE
 
 
 @on_sqlite
