@@ -14,8 +14,8 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, select
 
 from arena.db import ladder
-from arena.db.database import Repository, grouped
-from arena.db.games import RULES, rules_of
+from arena.db.database import Repository, from_row, grouped
+from arena.db.games import RULES
 from arena.db.projections import RowValues, SplitSum, replace
 from arena.db.projections import add as add_rows
 from arena.db.schema import (
@@ -29,7 +29,7 @@ from arena.db.schema import (
 )
 from arena.ladder.card_counts import POINT, Count, Games, Tally, count_game, merged, nothing
 from arena.protocol.match import GameRecord, decode, played_again
-from arena.rules import Card
+from arena.rules import Card, Rules
 
 BATCH = 200
 """Number of games to read at a time."""
@@ -171,7 +171,7 @@ def _games(connection: Connection, within: ColumnElement[bool]) -> Iterator[tupl
 def _count(game: Any, seats: Sequence[Any]) -> Tally:  # noqa: ANN401 - rows
     record = decode(game.record, GameRecord)
     return count_game(
-        played_again(rules_of(game), record).states,
+        played_again(from_row(Rules, game), record).states,
         record.steps,
         [seat.place for seat in seats],
         [seat.taken_over for seat in seats],

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, bindparam, exists, func, insert, selec
 
 from arena.db import analyses, card_counts, challenges
 from arena.db.database import Repository, from_row
-from arena.db.games import RULES, rules_of
+from arena.db.games import RULES
 from arena.db.matches import BOT, report_of, seated
 from arena.db.schema import (
     LOGS,
@@ -109,7 +109,7 @@ class GameLogs(Repository):
             return StoredGameLog(
                 game=id_,
                 match=row.match_id,
-                rules=rules_of(row),
+                rules=from_row(Rules, row),
                 record=decode(row.record, GameRecord) if row.record else _NO_RECORD,
                 kept=row.logs,
                 seats=_seats(connection, row.match_id, decode(row.spec, MatchSpec).bots(row.position)),

@@ -126,12 +126,7 @@ class GamePage:
 
 
 RULES: Final = tuple(getattr(MatchRow, field.name) for field in fields(Rules))
-"""The columns for :func:`rules_of`."""
-
-
-def rules_of(row: Row[*tuple[Any, ...]]) -> Rules:
-    """Return the rules from a row with the columns ``RULES``."""
-    return from_row(Rules, row)
+"""A match's columns with the fields of its :class:`Rules`."""
 
 
 class GameRepository(Repository):
@@ -238,7 +233,7 @@ class GameRepository(Repository):
             return from_row(
                 GamePage,
                 row,
-                variants=rules_of(row).variants,
+                variants=from_row(Rules, row).variants,
                 counts=all(seat.overall is not None for seat in its_seats),
                 seats=its_seats,
             )

@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 
 from arena.db import games, ladder
 from arena.db.database import Repository, from_row, grouped
-from arena.db.games import RULES, GameSummary, rules_of
+from arena.db.games import RULES, GameSummary
 from arena.db.schema import (
     PLAYS,
     BotRow,
@@ -240,7 +240,7 @@ class Histories(Repository):
                 from_row(
                     RecordedGame,
                     row,
-                    rules=rules_of(row),
+                    rules=from_row(Rules, row),
                     record=decode(row.record, GameRecord),
                     seat=own[row.number].seat,
                     version=own[row.number].version,

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, sel
 
 from arena.db import bots, ladder, matches, quotas, subscriptions
 from arena.db.database import Repository, count, from_row
-from arena.db.games import RULES, rules_of
+from arena.db.games import RULES
 from arena.db.matches import NewMatch, report_of
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.schema import (
@@ -349,7 +349,7 @@ def _game(row: Row[*tuple[Any, ...]]) -> QualificationGame:
     return from_row(
         QualificationGame,
         row,
-        rules=rules_of(row),
+        rules=from_row(Rules, row),
         report=None if row.report is None else report_of(row),
         record=None if row.record is None else decode(row.record, GameRecord),
     )
