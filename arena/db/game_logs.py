@@ -3,17 +3,18 @@
 Callers must check that the reader is an owner or an operator.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, bindparam, exists, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, exists, func, insert, select, text, update
 
 from arena.db import analyses, card_counts, challenges
 from arena.db.database import Repository, from_row
 from arena.db.games import RULES
 from arena.db.matches import BOT, report_of, seated
+from arena.db.projections import RowValues
 from arena.db.schema import (
     LOGS,
     OPEN_SUBMISSION,
@@ -129,12 +130,9 @@ class GameLogs(Repository):
         if not matches:
             return 0
         with self._transactions.write() as connection:
-            left = _clear_flag(connection, MatchRow.logs, matches)
-            connection.execute(
-                update(MatchSeatRow).where(MatchSeatRow.match_id.in_(left)).values(stderr=None)
-            )
+            left = _remove_stderr(connection, MatchRow.logs, matches)
             for table, records in stripped.items():
-                _write(connection, table, [row for row in records if row["of_match"] in left])
+                _write(connection, table, [row for match, row in records if match in left])
         return len(matches)
 
     def remove_replays(self, before: datetime, limit: int) -> int:
@@ -149,7 +147,7 @@ class GameLogs(Repository):
         if not matches:
             return 0
         with self._transactions.write() as connection:
-            left = _clear_flag(connection, MatchRow.replays, matches)
+            left = _remove_stderr(connection, MatchRow.replays, matches)
             rows = [
                 {"game_number": number, "tally": card_counts.packed(tally)}
                 for match, number, tally in tallies
@@ -162,10 +160,6 @@ class GameLogs(Repository):
             connection.execute(
                 update(GameRow).where(GameRow.match_id.in_(left)).values(replay="", record=b"")
             )
-            connection.execute(
-                update(MatchSeatRow).where(MatchSeatRow.match_id.in_(left)).values(stderr=None)
-            )
-            connection.execute(update(MatchRow).where(MatchRow.id.in_(left)).values(logs=False))
         return len(matches)
 
 
@@ -181,22 +175,27 @@ def _expired_matches(connection: Connection, kept: str, before: datetime, limit:
     return connection.execute(due.order_by(MatchRow.ended).limit(limit)).scalars().all()
 
 
-def _clear_flag(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
-    """Clear the matches' flag ``kept``. Return the matches whose flag was still set."""
-    taken = (
-        update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False}).returning(MatchRow.id)
+def _remove_stderr(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
+    """Clear the matches' flags ``kept`` and ``logs``, and remove their bots' stderr.
+
+    Return the matches whose flag ``kept`` was still set. The others are left unchanged.
+    """
+    cleared = (
+        update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False, MatchRow.logs: False})
     )
-    return set(connection.execute(taken).scalars())
+    left = set(connection.execute(cleared.returning(MatchRow.id)).scalars())
+    connection.execute(update(MatchSeatRow).where(MatchSeatRow.match_id.in_(left)).values(stderr=None))
+    return left
 
 
-def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -> list[dict[str, Any]]:  # noqa: ANN401 - one of two tables
-    """Return the records that have notes, with the notes removed."""
+def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -> list[tuple[str, RowValues]]:  # noqa: ANN401 - one of two tables
+    """Return the records that have notes, with the notes removed, and their matches."""
     rows = connection.execute(
         select(table.id, table.match_id, table.record).where(table.match_id.in_(matches))
     ).all()
     stripped = ((row, _strip_notes(row.record)) for row in rows if row.record)
     return [
-        {"of_game": row.id, "of_match": row.match_id, "stripped": record}
+        (row.match_id, {"of_game": row.id, "stripped": record})
         for row, record in stripped
         if record != row.record
     ]
@@ -211,9 +210,7 @@ def _strip_notes(record: bytes) -> bytes:
     return encode(replace(game, steps=steps))
 
 
-def _write(connection: Connection, model: Any, records: Iterable[dict[str, Any]]) -> None:  # noqa: ANN401 - one of two tables
-    table: Table = model.__table__
-    if rows := [{"of_game": each["of_game"], "stripped": each["stripped"]} for each in records]:
-        connection.execute(
-            update(table).where(table.c.id == bindparam("of_game")).values(record=bindparam("stripped")), rows
-        )
+def _write(connection: Connection, table: Any, rows: list[RowValues]) -> None:  # noqa: ANN401 - one of two tables
+    if rows:
+        games = update(table).where(table.id == bindparam("of_game"))
+        connection.execute(games.values(record=bindparam("stripped")), rows)
