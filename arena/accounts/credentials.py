@@ -50,15 +50,6 @@ def by_account(
     return NewAuditEntry(at=at, who=account, what=what, detail=detail, address=address)
 
 
-def at_account(at: datetime, what: AccountAction, account: str | None, address: str) -> NewAuditEntry:
-    """Return the entry for a failed or refused login; ``account`` is None if no account has the name.
-
-    An unknown name is not recorded, because it may be a password typed into the wrong field.
-    """
-    subject = "" if account is None else f"account:{account}"
-    return NewAuditEntry(at=at, who="", what=what, subject=subject, address=address)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """Sources of time and secrets."""
@@ -107,8 +98,7 @@ class Sessions:
         """
         found = self._account(name)
         if not self._passwords.matches(password, None if found is None else found.password) or found is None:
-            known = None if found is None else found.account.name
-            self._repository.record(at_account(self._sources.now(), AccountAction.FAIL, known, address))
+            self._record_refusal(AccountAction.FAIL, found, address)
             raise WrongCredentials("the name or the password is wrong: check both, and try again")
         if not self._passwords.is_outdated(found.password):
             return found
@@ -163,9 +153,7 @@ class Sessions:
 
     def record_lockout(self, name: str, address: str) -> None:
         """Record in the audit log that a name or an address has reached its limit on login attempts."""
-        found = self._account(name)
-        known = None if found is None else found.account.name
-        self._repository.record(at_account(self._sources.now(), AccountAction.LOCK, known, address))
+        self._record_refusal(AccountAction.LOCK, self._account(name), address)
 
     def known_browser_mark(self, checked: StoredPassword) -> str:
         """Return a new mark for a browser that has just logged in. See :meth:`is_known_browser`."""
@@ -206,6 +194,15 @@ class Sessions:
         except WrongName:
             return None
         return self._repository.account(name)
+
+    def _record_refusal(self, what: AccountAction, found: StoredPassword | None, address: str) -> None:
+        """Record a failed or refused login; ``found`` is None if no account has the name.
+
+        An unknown name is not recorded, because it may be a password typed into the wrong field.
+        """
+        subject = "" if found is None else f"account:{found.account.name}"
+        entry = NewAuditEntry(at=self._sources.now(), who="", what=what, subject=subject, address=address)
+        self._repository.record(entry)
 
 
 def _has_ended(session: OpenSession, now: datetime) -> bool:
