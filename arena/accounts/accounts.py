@@ -17,7 +17,7 @@ from arena.accounts.credentials import (
     hash_of,
     unless_changed,
 )
-from arena.accounts.errors import NoSuchAccount, RegistrationRefused, check_account_name
+from arena.accounts.errors import NoSuchAccount, RegistrationRefused
 from arena.accounts.passwords import Passwords, check_new_password, strong_hasher
 from arena.db.accounts import AccountRepository, NewAccount, StoredPassword
 from arena.db.audit import NewAuditEntry
@@ -25,7 +25,7 @@ from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.errors import NameTaken, WrongState
 from arena.db.quotas import AccountQuota
 from arena.db.store import Store
-from arena.platform.names import FORMER
+from arena.platform.names import FORMER, WrongName, check_name, is_reserved
 from arena.platform.settings import RegistrationMode
 from arena.platform.text import counted
 from arena.protocol.states import Role
@@ -107,14 +107,7 @@ class Registration:
             raise RegistrationRefused("registration is closed: ask the arena's operator for an account")
         if self.mode is RegistrationMode.INVITATION and not invitation:
             raise RegistrationRefused("registration needs an invitation: ask the arena's operator for one")
-        check_account_name(name)
-        check_new_password(password, name)
-        new = NewAccount(
-            name=name,
-            password=self._passwords.hash(password),
-            role=Role.USER,
-            created=self._sources.now(),
-        )
+        new = _new_account(name, password, Role.USER, self._passwords, self._sources)
         # While registration is open, invitations are ignored and stay valid.
         needed = self.mode is RegistrationMode.INVITATION
         account = self._repository.register(
@@ -138,11 +131,7 @@ class OperatorActions:
 
         Raises NameTaken, PasswordRefused or WrongName.
         """
-        check_account_name(name)
-        check_new_password(password, name)
-        new = NewAccount(
-            name=name, password=self._passwords.hash(password), role=role, created=self._sources.now()
-        )
+        new = _new_account(name, password, role, self._passwords, self._sources)
         entry = self._entry(who, "create-user", f"account:{name}", f"as {role}")
         return self._repository.register(new, entry=entry)
 
@@ -209,6 +198,15 @@ class OperatorActions:
 
     def _entry(self, who: str, what: str, subject: str = "", detail: str = "") -> NewAuditEntry:
         return NewAuditEntry(at=self._sources.now(), who=who, what=what, subject=subject, detail=detail)
+
+
+def _new_account(name: str, password: str, role: Role, passwords: Passwords, sources: Sources) -> NewAccount:
+    """Check a name and a password, and hash the password. Raises Busy, PasswordRefused or WrongName."""
+    check_name(name, "user")
+    if is_reserved(name):
+        raise WrongName(f"the name {name} is reserved for the arena: choose another")
+    check_new_password(password, name)
+    return NewAccount(name=name, password=passwords.hash(password), role=role, created=sources.now())
 
 
 _SECRET_BYTES: Final = 32

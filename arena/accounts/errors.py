@@ -1,6 +1,4 @@
-"""Errors of the account services, and a check for account names."""
-
-from arena.platform.names import WrongName, check_name, is_reserved
+"""Errors of the account services."""
 
 
 class AccountError(Exception):
@@ -29,10 +27,3 @@ class TokenRefused(AccountError):
 
 class WrongCredentials(AccountError):
     """The name, the password or a token is wrong or no longer valid; a login doesn't reveal which."""
-
-
-def check_account_name(name: str) -> None:
-    """Check that an account may have this name. Raises WrongName; its message says what is allowed."""
-    check_name(name, "user")
-    if is_reserved(name):
-        raise WrongName(f"the name {name} is reserved for the arena: choose another")
