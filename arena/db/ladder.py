@@ -111,12 +111,7 @@ class LadderRepository(Repository):
 def settings(connection: Connection) -> LadderSettings:
     """Return the ladder's settings."""
     row = connection.execute(select(LadderRow.__table__)).one()
-    return from_row(
-        LadderSettings,
-        row,
-        clock=from_row(Clock, row),
-        limits=from_row(Limits, row),
-    )
+    return from_row(LadderSettings, row, clock=from_row(Clock, row), limits=from_row(Limits, row))
 
 
 def mark_changed(connection: Connection, bots: ColumnElement[bool], **numbers: int) -> None:
