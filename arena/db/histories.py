@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Row, select
@@ -200,13 +201,8 @@ class Histories(Repository):
                 before=before,
                 faulty=criteria.faulty is True,
             )
-            numbers: list[int] = []
-            for number in _matching_numbers(
-                connection, [row for row in rows if _matches(row, criteria)], criteria
-            ):
-                numbers.append(number)
-                if len(numbers) > limit:
-                    break
+            own = [row for row in rows if _matches(row, criteria)]
+            numbers = list(islice(_matching_numbers(connection, own, criteria), limit + 1))
             shown = numbers[:limit]
             summaries = games.by_number(connection, shown)
             full = len(numbers) <= limit and len(rows) == max_rows
