@@ -230,10 +230,7 @@ class Bots(Repository):
             return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
 
     def add_version(self, new: NewVersion) -> int:
-        """Add a version and activate it, unless the active version has the same source.
-
-        Returns the active version's id. Raises BotDisqualified or BotTaken.
-        """
+        """Add a version and activate it; see :func:`add_version`."""
         with self._transactions.write() as connection:
             return add_version(connection, new)
 

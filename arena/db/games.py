@@ -183,11 +183,7 @@ class GameRepository(Repository):
             )
 
     def closest_since(self, moment: datetime) -> GameSummary | None:
-        """Return the game with the smallest margin among those that ended after a time, or None.
-
-        If several games have that margin, return the latest. Only the latest ``DAY_WINDOW`` games are
-        searched.
-        """
+        """Return the closest game that ended after a time; see :func:`arena.db.game_search.closest_since`."""
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)
             return None if number is None else by_number(connection, [number])[number]

@@ -64,10 +64,7 @@ class Store:
         self.coordinator_lock = lock  # only one coordinator can hold it
 
     def check(self) -> None:
-        """Check that the database responds, has this program's tables, and accepts writes.
-
-        Raises DatabaseChanged, DatabaseUnavailable or DatabaseUnwritable.
-        """
+        """Check the open database; see :func:`arena.db.schema_revision.check`."""
         schema_revision.check(self._database)
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
