@@ -211,7 +211,7 @@ def _known(connection: Connection, row: Row[Any]) -> KnownChallenge:
     return from_row(
         KnownChallenge,
         row,
-        seats=next(iter(seats.values()), ()),
+        seats=tuple((seat.bot, seat.version) for seat in next(iter(seats.values()), ())),
         states=tuple(match.state for match in matches),
         running=tuple(match.id for match in matches if match.state == MatchState.RUNNING),
         games=() if is_open(connection, row.number) else _games(connection, row.number),

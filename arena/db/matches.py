@@ -9,10 +9,12 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder
+from arena.db.database import from_row, grouped
 from arena.db.schema import OPEN_MATCH, BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
 from arena.ladder.card_counts import Tally
 from arena.protocol.match import Clock, GameRecord, Limits, MatchSpec, RuntimeName, SeatReport, decode, encode
 from arena.protocol.states import MatchKind, MatchState
+from arena.protocol.status import Seated
 from arena.rules import Rules
 
 
@@ -250,12 +252,11 @@ def report_of(row: Row[*tuple[Any, ...]]) -> SeatReport:
     return replace(decode(row.report, SeatReport), stderr=stderr)
 
 
-def participants(
-    connection: Connection, matches: Collection[str]
-) -> dict[str, tuple[tuple[str, int | None], ...]]:
-    """Return each match's participants as (bot, version); version is None for a submission."""
-    found: dict[str, list[tuple[str, int | None]]] = {match: [] for match in matches}
-    query = seated(MatchSeatRow.match_id, BOT, BotVersionRow.number).where(MatchSeatRow.match_id.in_(matches))
-    for seat in connection.execute(query):
-        found[seat.match_id].append((seat.bot, seat.number))
-    return {match: tuple(seats) for match, seats in found.items()}
+def participants(connection: Connection, matches: Collection[str]) -> dict[str, tuple[Seated, ...]]:
+    """Return each match's participants in seat order."""
+    query = seated(MatchSeatRow.match_id, BOT, BotVersionRow.number.label("version"))
+    rows = connection.execute(query.where(MatchSeatRow.match_id.in_(matches)))
+    return {
+        match: tuple(from_row(Seated, seat) for seat in seats)
+        for match, seats in grouped(rows, "match_id").items()
+    }

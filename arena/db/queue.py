@@ -40,6 +40,7 @@ from arena.db.schema import (
 )
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchKind, MatchState
+from arena.protocol.status import QuarantineEntry, Seated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,20 +63,7 @@ class OpenMatch:
     started: datetime  # UTC
     worker: str  # its name; empty if an old version of the arena, which recorded no names, claimed the match
     coordinator: str  # the id of its coordinator's installation; empty as above
-    seats: tuple[tuple[str, int | None], ...]  # (bot, version); version is None for a submission
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuarantinedMatch:
-    """A quarantined match."""
-
-    match: str  # its id
-    kind: MatchKind
-    # (bot, version) in seat order; version is None for a submission.
-    seats: tuple[tuple[str, int | None], ...]
-    attempts: int  # number of starts
-    reason: str  # why the last attempt failed
-    since: datetime  # UTC
+    seats: tuple[Seated, ...]
 
 
 _COUNTED_STATES: Final = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
@@ -125,7 +113,7 @@ class MatchQueue(Repository):
         with self._transactions.read() as connection:
             return count(connection, MatchRow, text(QUARANTINED))
 
-    def quarantined(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
+    def quarantined(self, limit: int | None = None) -> tuple[QuarantineEntry, ...]:
         """Return the quarantined matches, latest first: at most ``limit``, or all if it is None."""
         with self._transactions.read() as connection:
             rows = connection.execute(
@@ -136,7 +124,7 @@ class MatchQueue(Repository):
                 .limit(limit)
             ).all()
             seats = participants(connection, [row.match for row in rows])
-            return tuple(from_row(QuarantinedMatch, row, seats=seats[row.match]) for row in rows)
+            return tuple(from_row(QuarantineEntry, row, seats=seats[row.match]) for row in rows)
 
     def release(self, match: str, entry: NewAuditEntry) -> None:
         """Requeue a quarantined match, with its failure counts reset.

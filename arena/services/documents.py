@@ -8,7 +8,7 @@ from arena import __version__
 from arena.db.activity import HostStatus
 from arena.db.bots import KnownBot
 from arena.db.leases import KnownWorker
-from arena.db.queue import OpenMatch, QuarantinedMatch
+from arena.db.queue import OpenMatch
 from arena.db.store import Store
 from arena.platform.text import clean_name
 from arena.protocol.bots import Bot
@@ -83,7 +83,7 @@ def _running(match: OpenMatch, *, named: bool) -> Running:
         players=match.players,
         deals=match.deals,
         started=match.started,
-        seats=_seated(match.seats) if is_public else (),
+        seats=_cleaned(match.seats) if is_public else (),
     )
 
 
@@ -116,20 +116,13 @@ def _worker(worker: KnownWorker, running: tuple[OpenMatch, ...], *, named: bool)
     )
 
 
-def quarantine_entry(match: QuarantinedMatch) -> QuarantineEntry:
+def quarantine_entry(match: QuarantineEntry) -> QuarantineEntry:
     """Return a quarantined match as operators see it."""
-    return QuarantineEntry(
-        match=match.match,
-        kind=match.kind,
-        seats=_seated(match.seats),
-        attempts=match.attempts,
-        reason=match.reason,
-        since=match.since,
-    )
+    return replace(match, seats=_cleaned(match.seats))
 
 
-def _seated(seats: tuple[tuple[str, int | None], ...]) -> tuple[Seated, ...]:
-    return tuple(Seated(bot=clean_name(bot), version=version) for bot, version in seats)
+def _cleaned(seats: tuple[Seated, ...]) -> tuple[Seated, ...]:
+    return tuple(replace(seat, bot=clean_name(seat.bot)) for seat in seats)
 
 
 def _host(status: HostStatus, workers: tuple[KnownWorker, ...]) -> Host:

@@ -14,7 +14,7 @@ from arena.ladder.highlights import KEPT, HighlightKind
 from arena.ladder.settings import LadderChange
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchKind
-from arena.protocol.status import Hour
+from arena.protocol.status import Hour, Seated
 from tests.builders import host_report
 from tests.db.builders import (
     ENTRY,
@@ -139,7 +139,7 @@ def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
         started=START,
         worker="worker",
         coordinator="here",
-        seats=(("a", 1), ("third", None)),
+        seats=(Seated(bot="a", version=1), Seated(bot="third", version=None)),
     )
     rated = tuple(
         OpenMatch(
@@ -150,7 +150,7 @@ def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
             started=START + timedelta(minutes=minute),
             worker="worker",
             coordinator="here",
-            seats=tuple((bot, 1) for bot in seats),
+            seats=tuple(Seated(bot=bot, version=1) for bot in seats),
         )
         for match, minute, seats in (("s-0", 1, "abc"), ("s-1", 2, "cab"))
     )

@@ -10,11 +10,11 @@ import pytest
 from arena.db.audit import NewAuditEntry
 from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
 from arena.db.matches import Claim, ClaimedSeat, NewMatch
-from arena.db.queue import QuarantinedMatch
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.match import MatchSpec, RuntimeName
 from arena.protocol.states import MatchKind, MatchState
+from arena.protocol.status import QuarantineEntry, Seated
 from tests.db.builders import (
     START,
     add_bot,
@@ -196,18 +196,18 @@ def test_quarantined_matches_are_listed(store: Store, versions: tuple[int, int])
     put_aside(store, minute=1)
     submit(store, versions[1], None, bot="third")
     put_aside(store, minute=2)
-    first = QuarantinedMatch(
+    first = QuarantineEntry(
         match="s-0",
         kind=MatchKind.RATED,
-        seats=(("mine", 1), ("other", 1)),
+        seats=(Seated(bot="mine", version=1), Seated(bot="other", version=1)),
         attempts=3,
         reason="no engine",
         since=START + timedelta(minutes=1),
     )
-    second = QuarantinedMatch(
+    second = QuarantineEntry(
         match="q-0",
         kind=MatchKind.QUALIFICATION,
-        seats=(("other", 1), ("third", None)),
+        seats=(Seated(bot="other", version=1), Seated(bot="third", version=None)),
         attempts=3,
         reason="no engine",
         since=START + timedelta(minutes=2),

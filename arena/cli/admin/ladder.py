@@ -11,10 +11,10 @@ from arena.platform.text import counted
 from arena.protocol.submissions import SubmissionList
 
 if TYPE_CHECKING:
-    from arena.db.queue import QuarantinedMatch
     from arena.db.store import Store
     from arena.db.submissions import KnownSubmission
     from arena.platform.settings import Settings
+    from arena.protocol.status import QuarantineEntry
 
 
 def rebuild_ratings() -> None:
@@ -219,13 +219,13 @@ def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="The matc
     typer.echo(f"{match} queued")
 
 
-def _match_row(match: "QuarantinedMatch") -> tuple[str, ...]:
+def _match_row(match: "QuarantineEntry") -> tuple[str, ...]:
     return (
         match.match,
         match.kind.value,
         f"{match.since:%Y-%m-%d %H:%M}",
         str(match.attempts),
-        ", ".join(at_version(*seat) for seat in match.seats),
+        ", ".join(at_version(seat.bot, seat.version) for seat in match.seats),
         match.reason,
     )
 
