@@ -1,7 +1,7 @@
 """A bot's history, for its page. The cost of a query doesn't grow with the number of games."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -51,21 +51,36 @@ class Meeting(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint:
-    """A version's rating after a number of games."""
+class RatingPoint:
+    """A rating at a point in time.
 
-    games: int  # the version's games in this list so far
-    ended: datetime | None  # end of the last one, UTC; None before the first
-    rating: Rating
+    Attributes:
+        games: Number of the version's games so far that count for this rating.
+        ended: End of the last of these games; null before the first.
+        mean: μ.
+        deviation: σ.
+    """
+
+    games: int
+    ended: datetime | None
+    mean: float
+    deviation: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionCurve:
-    """A version's rating curve."""
+class RatingCurve:
+    """A version's rating history.
 
-    version: int  # its number
-    created: datetime  # UTC
-    points: tuple[CurvePoint, ...]  # from before its first game to now; thinned out evenly after many games
+    Attributes:
+        version: The version's number.
+        created: When the version joined the ladder.
+        points: The first point is the rating before the first game, and the last one is the current rating.
+            There are at most 129 points, evenly spaced if there were more games.
+    """
+
+    version: int
+    created: datetime
+    points: tuple[RatingPoint, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +170,7 @@ class Histories(Repository):
             rows = connection.execute(query).all()
         return {(row[0], row[1]): Meeting(games=row[2], ahead=row[3], tied=row[4]) for row in rows}
 
-    def curve(self, bot: str, players: int = OVERALL, versions: int = 20) -> tuple[VersionCurve, ...]:
+    def curve(self, bot: str, players: int = OVERALL, versions: int = 20) -> tuple[RatingCurve, ...]:
         """Return the rating curves of a bot's newest versions in one list, oldest version first."""
         with self._transactions.read() as connection:
             newest = connection.execute(
@@ -173,17 +188,15 @@ class Histories(Repository):
             )
             kept = grouped(rows, "version_id")
             now = ladder.load(connection, ids)
-            curves: list[VersionCurve] = []
+            curves: list[RatingCurve] = []
             for version in reversed(newest):
-                points = [
-                    from_row(CurvePoint, row, rating=Rating(row.mean, row.deviation))
-                    for row in kept.get(version.id, [])
-                ]
+                points = [from_row(RatingPoint, row) for row in kept.get(version.id, [])]
                 entry = now[version.id, players]
                 if not points or points[-1].games != entry.games:
-                    points.append(CurvePoint(games=entry.games, ended=entry.last_played, rating=entry.rating))
+                    rating = asdict(entry.rating)
+                    points.append(RatingPoint(games=entry.games, ended=entry.last_played, **rating))
                 curves.append(
-                    VersionCurve(version=version.number, created=version.created, points=tuple(points))
+                    RatingCurve(version=version.number, created=version.created, points=tuple(points))
                 )
             return tuple(curves)
 

@@ -6,8 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.audit import NewAuditEntry
-from arena.db.histories import CurvePoint, VersionCurve
-from arena.ladder.rating import Rating, expected
+from arena.db.histories import RatingCurve, RatingPoint
+from arena.ladder.rating import expected
 from arena.ladder.rating_events import OVERALL
 from arena.ladder.settings import LadderChange
 from arena.rules import Rules
@@ -54,17 +54,18 @@ def page_of(visitor: TestClient, query: str = "") -> Page:
     return Page(answer.text)
 
 
-def version(number: int, games: int) -> VersionCurve:
+def version(number: int, games: int) -> RatingCurve:
     """Return the curve of a version whose rating rises and falls."""
     points = tuple(
-        CurvePoint(
+        RatingPoint(
             games=count,
             ended=START + timedelta(minutes=count) if count else None,
-            rating=Rating(25 + count % 7, 8 / (1 + count / 10)),
+            mean=25 + count % 7,
+            deviation=8 / (1 + count / 10),
         )
         for count in range(games + 1)
     )
-    return VersionCurve(version=number, created=START, points=points)
+    return RatingCurve(version=number, created=START, points=points)
 
 
 def test_a_curve_has_few_points() -> None:

@@ -1,14 +1,13 @@
 """The API for bots and their versions, including what owners may change."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from arena.db.bots import Bots, KnownVersion
-from arena.db.histories import VersionCurve
+from arena.db.histories import RatingCurve
 from arena.db.store import Store
 from arena.ladder.rating import conservative
 from arena.ladder.rating_events import OVERALL, Entry
@@ -153,39 +152,6 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatingPoint:
-    """A rating at a point in time.
-
-    Attributes:
-        games: Number of the version's games so far that count for this rating.
-        ended: End of the last of these games; null before the first.
-        mean: μ.
-        deviation: σ.
-    """
-
-    games: int
-    ended: datetime | None
-    mean: float
-    deviation: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingCurve:
-    """A version's rating history.
-
-    Attributes:
-        version: The version's number.
-        created: When the version joined the ladder.
-        points: The first point is the rating before the first game, and the last one is the current rating.
-            There are at most 129 points, evenly spaced if there were more games.
-    """
-
-    version: int
-    created: datetime
-    points: tuple[RatingPoint, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RatingList:
     """A bot's rating histories.
 
@@ -223,7 +189,7 @@ def histories_api(store: Store) -> APIRouter:
         curves = store.histories.curve(bot, players or OVERALL, CURVE_VERSIONS)
         if not curves:
             raise Problem(404, "There is no bot with this name.")
-        return RatingList(players=players, ratings=tuple(map(_curve, curves)), next=None)
+        return RatingList(players=players, ratings=curves, next=None)
 
     @router.get("/bots/{bot}/opponents", responses=LISTED)
     def opponents(
@@ -242,19 +208,3 @@ def histories_api(store: Store) -> APIRouter:
         return OpponentList(opponents=found[:limit], next=next_page(offset=offset + limit) if more else None)
 
     return router
-
-
-def _curve(curve: VersionCurve) -> RatingCurve:
-    return RatingCurve(
-        version=curve.version,
-        created=curve.created,
-        points=tuple(
-            RatingPoint(
-                games=point.games,
-                ended=point.ended,
-                mean=point.rating.mean,
-                deviation=point.rating.deviation,
-            )
-            for point in curve.points
-        ),
-    )

@@ -10,8 +10,7 @@ from datetime import datetime
 from math import ceil, floor
 from typing import Final
 
-from arena.db.histories import CurvePoint, VersionCurve
-from arena.ladder.rating import Rating
+from arena.db.histories import RatingCurve, RatingPoint
 from arena.ladder.rating_events import thinned
 
 MAX_POINTS: Final = 200
@@ -66,7 +65,7 @@ class Curve:
     rows: tuple[CurveRow, ...]  # a sample of points, including the first and last of each version
 
 
-def draw(versions: Sequence[VersionCurve]) -> Curve | None:
+def draw(versions: Sequence[RatingCurve]) -> Curve | None:
     """Draw the curves of all versions with games, oldest first. Return None if no version has games."""
     curves = [each for each in versions if each.points[-1].games]
     if not curves:
@@ -80,7 +79,7 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
             for each in curves
         ]
     games = sum(each.points[-1].games for each in curves)
-    scale = _scale(end for each in curves for point in each.points for end in _ends(point.rating))
+    scale = _scale(end for each in curves for point in each.points for end in _ends(point))
     lines: list[CurveLine] = []
     begins: list[tuple[int, int]] = []
     before = 0
@@ -107,14 +106,14 @@ class SharedPlot:
     counts: tuple[CurveMark, ...]  # marks on the horizontal axis, from the left
 
 
-def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
+def draw_together(bots: Sequence[Sequence[RatingCurve]]) -> SharedPlot | None:
     """Draw the mean ratings of several bots over all their versions. Return None if no bot has games."""
     played = [[each for each in versions if each.points[-1].games] for versions in bots]
     points = [point for versions in played for each in versions for point in each.points]
     if not points:
         return None
     games = max(sum(each.points[-1].games for each in versions) for versions in played)
-    scale = _scale(point.rating.mean for point in points)
+    scale = _scale(point.mean for point in points)
     return SharedPlot(
         lines=tuple(_mean_line(versions, games, scale) for versions in played),
         ratings=scale.marks,
@@ -122,14 +121,12 @@ def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
     )
 
 
-def _mean_line(versions: Sequence[VersionCurve], games: int, scale: "_Scale") -> str:
+def _mean_line(versions: Sequence[RatingCurve], games: int, scale: "_Scale") -> str:
     path: list[str] = []
     before = 0
     for each in versions:
         shown = thinned(each.points, max(2, MAX_POINTS // len(versions)))
-        path += [
-            f"{_position(before + point.games, games):g} {scale.at(point.rating.mean):g}" for point in shown
-        ]
+        path += [f"{_position(before + point.games, games):g} {scale.at(point.mean):g}" for point in shown]
         before += each.points[-1].games
     return f"M{'L'.join(path)}" if path else ""
 
@@ -153,8 +150,8 @@ class _Scale:
         return tuple(CurveMark(at=self.at(value), value=value) for value in values)
 
 
-def _ends(rating: Rating) -> tuple[float, float]:
-    return rating.mean - _SIGMAS * rating.deviation, rating.mean + _SIGMAS * rating.deviation
+def _ends(point: RatingPoint) -> tuple[float, float]:
+    return point.mean - _SIGMAS * point.deviation, point.mean + _SIGMAS * point.deviation
 
 
 def _scale(drawn: Iterable[float]) -> _Scale:
@@ -196,12 +193,12 @@ def _space_labels(marks: Iterable[tuple[float, int]]) -> Iterable[CurveMark]:
         yield CurveMark(at=at, value=value if fits else None)
 
 
-def _line(points: Sequence[CurvePoint], before: int, games: int, scale: _Scale) -> CurveLine:
+def _line(points: Sequence[RatingPoint], before: int, games: int, scale: _Scale) -> CurveLine:
     across = [_position(before + point.games, games) for point in points]
 
     def path(sigmas: int) -> list[str]:
         return [
-            f"{x:g} {scale.at(point.rating.mean + sigmas * point.rating.deviation):g}"
+            f"{x:g} {scale.at(point.mean + sigmas * point.deviation):g}"
             for x, point in zip(across, points, strict=True)
         ]
 
@@ -209,15 +206,15 @@ def _line(points: Sequence[CurvePoint], before: int, games: int, scale: _Scale) 
     return CurveLine(mean=f"M{'L'.join(path(0))}", band=f"M{'L'.join(around)}z")
 
 
-def _rows(curves: Sequence[VersionCurve]) -> tuple[CurveRow, ...]:
+def _rows(curves: Sequence[RatingCurve]) -> tuple[CurveRow, ...]:
     each = max(2, MAX_ROWS // len(curves))
     return tuple(
         CurveRow(
             version=curve.version,
             games=point.games,
             ended=point.ended,
-            mean=point.rating.mean,
-            spread=_SIGMAS * point.rating.deviation,
+            mean=point.mean,
+            spread=_SIGMAS * point.deviation,
         )
         for curve in curves
         for point in thinned(curve.points, each)
