@@ -151,7 +151,6 @@ def unpacked(content: bytes) -> Tally:
 
 
 def _games(connection: Connection, within: ColumnElement[bool]) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield games and their seats."""
     seats = connection.execute(
         select(GameSeatRow.game_number, GameSeatRow.version_id, GameSeatRow.place, GameSeatRow.taken_over)
         .join(GameRow, GameRow.number == GameSeatRow.game_number)

@@ -169,7 +169,6 @@ def _check_time(connection: Connection, new: NewChallenge, limit: timedelta) -> 
 
 
 def _open_count(connection: Connection, account: int) -> int:
-    """Return the number of an account's open challenges."""
     return connection.execute(
         select(func.count(ChallengeRow.id.distinct()))
         .join(MatchRow, MatchRow.challenge_number == ChallengeRow.number)

@@ -282,7 +282,6 @@ class PersonGames(Repository):
         self._change(which, _IS_OPEN, **_ending_values(state, at), trouble=trouble)
 
     def _change(self, *which: ColumnElement[bool], **values: object) -> None:
-        """Change the games that meet all conditions."""
         with self._transactions.write() as connection:
             connection.execute(update(PersonGameRow).where(*which).values(**values))
 

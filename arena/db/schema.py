@@ -106,7 +106,6 @@ REPLAYS = "replays AND kind = 'rated'"
 
 
 def _partial_index(rows: str, name: str, *columns: str) -> Index:
-    """Return an index of the rows that meet the condition ``rows``."""
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 

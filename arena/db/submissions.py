@@ -296,7 +296,6 @@ def renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - 
 
 
 def _matches_of(submissions: ColumnElement[bool]) -> Select[str]:
-    """Select the ids of these submissions' matches."""
     return (
         select(MatchSeatRow.match_id)
         .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
