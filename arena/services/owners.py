@@ -49,31 +49,19 @@ class RequestedChallenge:
     deals: int  # number per match; the challenge has as many matches as seats
 
 
+@dataclass(frozen=True, slots=True)
 class Owners:
     """Changes bots for their owners.
 
     Each method that takes a bot's name raises NoSuchBot or, for another account's bot, NotYours.
-
-    ``challenges_a_day`` is the default number of challenges that an account may request within 24 hours.
-    ``now`` returns the time in UTC, ``new_id`` a short unique id, and ``new_seed`` 32 unpredictable
-    hexadecimal digits.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - everything that a challenge needs
-        self,
-        store: Store,
-        runtime: RuntimeName,
-        challenges_a_day: int,
-        now: Callable[[], datetime],
-        new_id: Callable[[], str],
-        new_seed: Callable[[], str],
-    ) -> None:
-        self._store = store
-        self._runtime = runtime
-        self._challenges_a_day = challenges_a_day
-        self._now = now
-        self._new_id = new_id
-        self._new_seed = new_seed
+    store: Store
+    runtime: RuntimeName
+    challenges_a_day: int  # default number of challenges that an account may request within 24 hours
+    now: Callable[[], datetime]  # UTC
+    new_id: Callable[[], str]  # a short unique id
+    new_seed: Callable[[], str]  # 32 unpredictable hexadecimal digits
 
     def play_version(self, account: int, bot: str, number: int) -> KnownBot:
         """Activate a version, and reactivate the bot if it was off the ladder.
@@ -81,34 +69,34 @@ class Owners:
         Raises BotDisqualified, NoSuchVersion or VersionGone.
         """
         self.own(account, bot)
-        self._store.bot_states.play_version(bot, number, self._now())
+        self.store.bot_states.play_version(bot, number, self.now())
         return self.own(account, bot)
 
     def reactivate(self, account: int, bot: str) -> KnownBot:
         """Reactivate a benched or retired bot. Raises BotDisqualified or VersionGone."""
         self.own(account, bot)
-        self._store.bot_states.reactivate(bot, self._now())
+        self.store.bot_states.reactivate(bot, self.now())
         return self.own(account, bot)
 
     def retire(self, account: int, bot: str) -> KnownBot:
         """Take a bot off the ladder, but keep its games. Raises BotDisqualified."""
         self.own(account, bot)
-        self._store.bot_states.retire(bot, self._now())
+        self.store.bot_states.retire(bot, self.now())
         return self.own(account, bot)
 
     def open_to_people(self, account: int, bot: str, *, is_open: bool) -> KnownBot:
         """Open a bot to games against people, or close it. Raises BotDisqualified."""
         self.own(account, bot)
-        self._store.bot_states.open_to_people(bot, is_open=is_open)
+        self.store.bot_states.open_to_people(bot, is_open=is_open)
         return self.own(account, bot)
 
     def cancel(self, submission: str) -> bool:
         """Cancel the submission with this id. Return False if it has already ended."""
-        return self._store.submissions.withdraw(submission, self._now())
+        return self.store.submissions.withdraw(submission, self.now())
 
     def own(self, account: int, bot: str) -> KnownBot:
         """Return a bot that belongs to an account."""
-        known = self._store.bots.find(bot)
+        known = self.store.bots.find(bot)
         if known is None:
             raise NoSuchBot(f"there is no bot called {bot}")
         if known.account != account:
@@ -124,7 +112,7 @@ class Owners:
         known = self.own(account, request.bot)
         if known.state is BotState.DISQUALIFIED:
             raise BotDisqualified(disqualified(known.name, known.reason))
-        hosts = self._store.activity.hosts()
+        hosts = self.store.activity.hosts()
         admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
         if not 1 <= len(request.opponents) <= MAX_OPPONENTS:
             raise ChallengeRefused(f"{len(request.opponents)} opponents given: give 1 to {MAX_OPPONENTS}")
@@ -134,9 +122,9 @@ class Owners:
         order = (own, *(self._opponent(account, name) for name in request.opponents))
         if len(set(order)) < len(order):
             raise ChallengeRefused("a version can have only one seat at a table: list each version only once")
-        id_, created = self._new_id(), self._now()
-        settings = self._store.ladder.settings()
-        seeds = tuple(self._new_seed() for _ in range(request.deals))
+        id_, created = self.new_id(), self.now()
+        settings = self.store.ladder.settings()
+        seeds = tuple(self.new_seed() for _ in range(request.deals))
         matches = tuple(
             NewMatch(
                 id=f"{id_}-{index}",
@@ -145,18 +133,18 @@ class Owners:
                 seeds=seeds,
                 clock=settings.clock,
                 limits=settings.limits,
-                runtime=self._runtime,
+                runtime=self.runtime,
                 created=created,
             )
             for index, bots in enumerate(rotations(order))
         )
         new = NewChallenge(id=id_, account=account, version=own, matches=matches)
-        return self._store.challenges.add(new, max_a_day=self._challenges_a_day)
+        return self.store.challenges.add(new, max_a_day=self.challenges_a_day)
 
     def _opponent(self, account: int, name: str) -> int:
         """Return the version id of an opponent, which must be on the leaderboard or belong to the account."""
         bot, at, number = name.partition("@")
-        known = self._store.bots.find(bot)
+        known = self.store.bots.find(bot)
         if known is None:
             raise ChallengeRefused(f"there is no bot called {bot}")
         if known.account != account and known.state not in {BotState.ACTIVE, BotState.BENCHED}:
@@ -166,7 +154,7 @@ class Owners:
         return self._version(bot, int(number) if at else known.playing)
 
     def _version(self, bot: str, number: int) -> int:
-        found = self._store.bots.version_id(bot, number)
+        found = self.store.bots.version_id(bot, number)
         if found is None:
             raise ChallengeRefused(
                 f"{bot}@{number} can't play: the version does not exist, its image was removed, or the bot "
