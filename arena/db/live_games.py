@@ -1,7 +1,4 @@
-"""Games in progress, which viewers can watch up to the last disclosed round.
-
-No result depends on this data. Every method may raise DatabaseUnavailable.
-"""
+"""Games in progress, which viewers can watch up to the last disclosed round. No result depends on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

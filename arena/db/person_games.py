@@ -1,7 +1,4 @@
-"""People's games against bots, passed between the site and the coordinator. No rating depends on them.
-
-Every method may raise DatabaseUnavailable.
-"""
+"""People's games against bots, passed between the site and the coordinator. No rating depends on them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
