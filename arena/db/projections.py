@@ -174,12 +174,11 @@ class RatingHistory:
 
 def _point_row(key: Key, entry: Entry) -> RowValues:
     version, players = key
-    ended: datetime | None = entry.last_played
     return {
         "version_id": version,
         "players": players,
         "games": entry.games,
-        "ended": ended,
+        "ended": entry.last_played,
         "mean": entry.rating.mean,
         "deviation": entry.rating.deviation,
     }

@@ -42,10 +42,6 @@ class Field:
         self._ratings: dict[int, Rating] = dict(ratings)
         self._draw_all()
 
-    def __len__(self) -> int:
-        """Return the number of players."""
-        return len(self._ratings)
-
     def put(self, player: int, rating: Rating) -> None:
         """Set a player's rating, adding the player if necessary."""
         if self._ratings.get(player) == rating:
