@@ -47,14 +47,3 @@ def test_tables_have_the_cards_placed_in_this_round(rules: Rules, seed: bytes) -
             for table, pile in zip(state.tables, kept(state, state.round), strict=True):
                 others = [card for card in pile if card is not Card.CHOPSTICKS]
                 assert [card for card in table if card is not Card.CHOPSTICKS] == others
-
-
-@given(variants, seeds)
-def test_a_step_changes_no_earlier_state(rules: Rules, seed: bytes) -> None:
-    """States are values: earlier ones remain unchanged."""
-    shown = []
-    states = []
-    for state, _ in random_game(rules, seed):
-        states.append(state)
-        shown.append(repr(state))
-    assert [repr(state) for state in states] == shown

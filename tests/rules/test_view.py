@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rules import Card, Rules, State, apply, deals, new_game, seats_to_move, view
+from arena.rules import Card, Rules, State, apply, new_game, seats_to_move, view
 
 from .helpers import random_game, seeds, variants
 
@@ -133,12 +133,3 @@ def test_there_are_unseen_cards_to_exchange(rules: Rules, seed: bytes, step: int
     unseen = unseen_positions(states, seats_to_move(states[-1])[0])
     assert len(unseen) >= (3 - states[-1].round) * rules.hand_size * rules.participants
     assert states[-1].turn > 1 or len(unseen) >= rules.hand_size * (rules.players - 1)
-
-
-@given(variants, seeds)
-def test_a_view_has_neither_the_seed_nor_the_deck(rules: Rules, seed: bytes) -> None:
-    """No field is the seed, the deck or the deal."""
-    for state, _ in random_game(rules, seed):
-        for seat in seats_to_move(state):
-            for value in view(state, seat):
-                assert value not in (state.deck, seed, deals(rules, state.deck))
