@@ -33,16 +33,6 @@ def test_golden_games_have_the_recorded_course(file: Path) -> None:
             assert tuple(map(sum, scores)) == points.scores
 
 
-def test_hands_begin_as_they_were_dealt() -> None:
-    """The hands at the start of each round have the cards of its deal."""
-    replay = replay_of(Rules(players=4, pass_both_ways=True))
-    firsts = [step.moment.state for step in course(replay) if step.noted.turn == 1]
-    for state, dealt in zip(firsts, replay.deals, strict=True):
-        assert [sorted(card.label for card in hand) for hand in state.hands] == [
-            sorted(hand) for hand in dealt
-        ]
-
-
 def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
     """A seat is gone from the decision with its third fault or first final fault on."""
     faults = {(0, 1): Fault.TIMEOUT, (2, 1): Fault.ILLEGAL, (5, 1): Fault.TIMEOUT, (7, 0): Fault.CRASH}

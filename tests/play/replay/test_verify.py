@@ -1,6 +1,7 @@
 """Verification of replays: it finds and names every change, and no text makes it fail otherwise."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -29,6 +30,14 @@ FREE = {"game", "bot", "version", "author", "millis"}
 def document(rules: Rules = THREE) -> dict[str, Any]:
     """Return the replay of a random game as plain JSON."""
     return dict(json.loads(encode(replay_of(rules))))
+
+
+def holder(changed: dict[str, Any], path: Sequence[str | int]) -> Any:  # noqa: ANN401 - an object or a list
+    """Return the part of a document that holds the value with this path."""
+    inner: Any = changed
+    for key in path[:-1]:
+        inner = inner[key]
+    return inner
 
 
 def check(changed: dict[str, Any]) -> str:
@@ -107,10 +116,7 @@ def test_a_difference_is_named_with_its_path(path: list[str | int], value: objec
         "total": changed["totals"][2],
         "place": changed["places"][0],
     }
-    inner: Any = changed
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
+    holder(changed, path)[path[-1]] = value
     assert check(changed).startswith(said.format(**words))
 
 
@@ -182,9 +188,7 @@ PLACES = [path for path in paths(document()) if path]
 def test_any_changed_value_is_found_or_allowed(path: tuple[str | int, ...], value: object) -> None:
     """A changed value is an error or a difference, unless it is equal or its field is free."""
     changed = document()
-    inner: Any = changed
-    for key in path[:-1]:
-        inner = inner[key]
+    inner = holder(changed, path)
     before, inner[path[-1]] = inner[path[-1]], value
     try:
         found = verify(parse(json.dumps(changed)))
@@ -199,10 +203,7 @@ def test_any_changed_value_is_found_or_allowed(path: tuple[str | int, ...], valu
 def test_a_missing_part_is_found(path: tuple[str | int, ...]) -> None:
     """A document that lacks any key or entry is refused."""
     changed = document()
-    inner: Any = changed
-    for key in path[:-1]:
-        inner = inner[key]
-    del inner[path[-1]]
+    del holder(changed, path)[path[-1]]
     try:
         found = verify(parse(json.dumps(changed)))
     except InvalidReplay:
@@ -249,10 +250,7 @@ def test_other_texts_are_refused_with_the_reason(text: bytes, said: str) -> None
 def test_a_wrong_type_is_named_with_its_path(path: list[str | int], value: object, said: str) -> None:
     """The error for a wrong type has its path and the expected type."""
     changed = document()
-    inner: Any = changed
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
+    holder(changed, path)[path[-1]] = value
     with pytest.raises(InvalidReplay) as caught:
         check(changed)
     assert str(caught.value) == f"not a replay: {said}"
