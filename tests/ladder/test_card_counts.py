@@ -268,4 +268,3 @@ def test_a_point_can_be_shared_by_every_number_of_icons() -> None:
     """Points can be divided evenly by any number of icons, up to those of the ten highest maki cards."""
     icons = sorted([1] * 6 + [2] * 12 + [3] * 8)[-10:]
     assert all(POINT % number == 0 for number in range(1, sum(icons) + 1))
-    assert Card.MAKI_3.label == "maki_3"

@@ -124,16 +124,6 @@ def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], playe
     assert len(set(authors)) == len(authors)
 
 
-@given(CANDIDATES, st.integers(2, 5), SEEDS)
-def test_the_same_dice_draw_the_same_table(candidates: list[Candidate], players: int, seed: int) -> None:
-    """A drawn table depends only on the arguments."""
-    try:
-        order = draw_table(candidates, players, dice(seed))
-    except TooFewBots:
-        return
-    assert draw_table(candidates, players, dice(seed)) == order
-
-
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_no_bot_waits_forever(players: int) -> None:
     """Among n bots with very different skills, each plays within any n matches."""
