@@ -10,7 +10,6 @@ from concurrent import futures
 from pathlib import Path
 
 import docker
-import grpc
 import pytest
 
 from arena.sandbox.docker import sandbox as docker_sandbox
@@ -18,7 +17,7 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeFailure
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, end_of, listening, run, spec_for
+from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -27,41 +26,12 @@ DIAL_FAILURES_LEAK = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
 
-DIAL = """
-import os, sys, grpc
-channel = grpc.insecure_channel(os.environ["ARENA_REFEREE"])
-answer = channel.unary_unary("/test.Echo/Say")(b"over grpc", timeout=300, wait_for_ready=True)
-sys.stderr.write(answer.decode())
-"""
-
 LISTEN = """
 import os, socket
 channel = socket.socket(socket.AF_UNIX)
 channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
 channel.recv(1)
 """
-
-
-def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
-    """Python's gRPC in a container can call a server on the mounted socket, with Unix sockets only."""
-    echo = grpc.method_handlers_generic_handler(
-        "test.Echo", {"Say": grpc.unary_unary_rpc_method_handler(lambda request, _: request)}
-    )
-    server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[echo])
-    with listening() as (folder, plain):
-        plain.close()
-        path = folder / SOCKET_NAME
-        path.unlink()
-        server.add_insecure_port(f"unix:{path}")
-        path.chmod(0o666)
-        server.start()
-        sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(DIAL), folder))
-        try:
-            ended, said = end_of(sandbox)
-            assert (ended.code, said) == (0, "over grpc")
-        finally:
-            sandbox.remove()
-            server.stop(None).wait()
 
 
 def test_the_error_for_an_unknown_runtime_lists_the_known_ones() -> None:
@@ -79,13 +49,6 @@ def test_the_chosen_runtime_runs_the_bot(gvisor_stage: DockerStage) -> None:
     assert gvisor_stage.runtime.describe == "docker/runsc"
     _, said = run(gvisor_stage, "import os, sys; sys.stderr.write(os.uname().release)")
     assert said != os.uname().release
-
-
-def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
-    """An unknown image ID raises RuntimeFailure, and nothing is left behind."""
-    with listening() as (folder, _), pytest.raises(RuntimeFailure, match="the image is missing"):
-        docker_stage.runtime.launch(spec_for(docker_stage, "sha256:" + "0" * 64, folder))
-    assert docker_stage.leftovers() == []
 
 
 def test_only_ids_are_run(docker_stage: DockerStage) -> None:
@@ -133,17 +96,6 @@ def test_a_name_in_use_leaves_the_other_alone(docker_stage: DockerStage) -> None
             assert sandbox.wait().code == 0
         finally:
             sandbox.remove()
-
-
-def test_a_container_that_others_removed_is_removed(docker_stage: DockerStage) -> None:
-    """If someone else removes the container, waiting ends and removal succeeds."""
-    with listening() as (folder, _):
-        spec = spec_for(docker_stage, docker_stage.source(FOREVER), folder)
-        sandbox = docker_stage.runtime.launch(spec)
-        docker_stage.client.api.remove_container(spec.name, force=True)
-        with pytest.raises(RuntimeFailure, match="find out what else uses the engine"):
-            sandbox.wait()
-        sandbox.remove()
 
 
 def test_sweep_finds_containers_in_any_state(docker_stage: DockerStage) -> None:

@@ -96,13 +96,6 @@ def test_an_unknown_disk_has_no_limits() -> None:
     assert not [name for name in found if "Blkio" in name]
 
 
-def test_the_bot_is_started_by_the_init_with_its_deadline() -> None:
-    """The command line has the init, the deadline in seconds, and the image's command."""
-    found = container_arguments(replace(SPEC, deadline_seconds=77), HOST, COMMAND)
-    assert found["entrypoint"] == ["/run/arena-init/kaiten-init", "77", *COMMAND]
-    assert "command" not in found
-
-
 def test_gvisor_gets_processes_for_its_own_kernel() -> None:
     """The process limit is at least the number that gVisor needs; a higher limit is unchanged."""
     host = replace(HOST, runtime="runsc", gvisor=True)
@@ -196,9 +189,3 @@ def test_calls_that_no_bot_may_make() -> None:
         name for rule in profile()["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
     }
     assert not allowed & FORBIDDEN
-
-
-def test_no_call_is_listed_twice() -> None:
-    """No system call without conditions is listed twice."""
-    plain = profile()["syscalls"][0]["names"]
-    assert len(plain) == len(set(plain))

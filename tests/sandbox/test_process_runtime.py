@@ -96,11 +96,6 @@ def test_a_missing_folder_is_named(process_stage: ProcessStage) -> None:
         process_stage.runtime.check_source("/nowhere/at/all")
 
 
-def test_it_says_that_nothing_is_isolated(process_stage: ProcessStage) -> None:
-    """The runtime's description warns that nothing is isolated."""
-    assert process_stage.runtime.describe == "process (no isolation)"
-
-
 @pytest.mark.parametrize(("owner", "name"), [(sys, "executable"), (tempfile, "tempdir")])
 def test_what_the_host_lacks_is_the_arenas_fault(
     process_stage: ProcessStage, monkeypatch: pytest.MonkeyPatch, owner: ModuleType, name: str
