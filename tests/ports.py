@@ -1,9 +1,11 @@
-"""Ports for servers that need one in advance, and ports without a server."""
+"""Ports for servers that need one in advance, ports without a server, and HTTP servers in this process."""
 
 import secrets
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 _FIRST, _LAST = 20_000, 32_000
 """Bounds below the range from which the kernel assigns ports to connections."""
@@ -28,3 +30,16 @@ def silent_port() -> Iterator[int]:
         held.bind(("127.0.0.1", 0))
         port: int = held.getsockname()[1]
         yield port
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+    """Serve requests on the loopback until the context ends, and yield the port."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()

@@ -6,15 +6,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from tests.patience import WAIT_SECONDS
+from tests.ports import serving
 
 pytestmark = pytest.mark.usefixtures("npm")
 
@@ -62,14 +62,8 @@ def npm_registry(advisories: Mapping[str, object]) -> Iterator[str]:
         def log_message(self, *_arguments: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 def _package_locks() -> list[Path]:

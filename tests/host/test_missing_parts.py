@@ -1,4 +1,4 @@
-"""Test of a run without Docker, Chromium and PostgreSQL: only the tests that need them are skipped."""
+"""Tests of runs without Docker, Chromium and PostgreSQL: only the tests that need them are skipped."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import missing
 from tests.soak import SOAK
 
 _ROOT = Path(__file__).parents[2]
@@ -47,3 +48,10 @@ def test_tests_that_lack_a_part_are_skipped_and_summed_up() -> None:
         "Chromium is": "apt-get install chromium",
         "PostgreSQL's programs": "apt-get install postgresql",
     }
+
+
+def test_a_missing_part_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In CI, a test that lacks a part fails."""
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match=r"CI must not skip: no engine \(start one\)"):
+        missing("no engine", "start one")

@@ -4,17 +4,15 @@ Errors blame the registry, the image or the engine correctly.
 """
 
 import gzip
-import hashlib
 import io
 import json
 import socket
 import tarfile
-import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import docker
@@ -27,14 +25,12 @@ from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.docker import builder
 from arena.sandbox.docker.builder import DockerBuilder
 from arena.sandbox.runtime import EngineUnavailable, RuntimeFailure
+from tests.images.archives import sha256
+from tests.ports import serving
 
 pytestmark = pytest.mark.docker
 
 _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
-
-
-def _sha256(content: bytes) -> str:
-    return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 @dataclass
@@ -52,8 +48,8 @@ class Registry:
 
     def keep(self, content: bytes) -> dict[str, object]:
         """Store a blob and return its descriptor."""
-        self.documents[_sha256(content)] = content
-        return {"digest": _sha256(content), "size": len(content)}
+        self.documents[sha256(content)] = content
+        return {"digest": sha256(content), "size": len(content)}
 
     def publish(self, word: str) -> str:
         """Point the tag at an image with this word in a file, and return its digest."""
@@ -68,7 +64,7 @@ class Registry:
             "architecture": "amd64",
             "os": "linux",
             "config": {"Cmd": ["/nothing"]},
-            "rootfs": {"type": "layers", "diff_ids": [_sha256(layer)]},
+            "rootfs": {"type": "layers", "diff_ids": [sha256(layer)]},
         }
         manifest = {
             "schemaVersion": 2,
@@ -114,15 +110,9 @@ def registry() -> Iterator[Registry]:
         def log_message(self, *_arguments: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        registry.port = server.server_port
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield registry
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as port:
+        registry.port = port
+        yield registry
 
 
 @pytest.fixture
@@ -259,13 +249,7 @@ def test_an_engine_that_disconnects_is_reported(tmp_path: Path) -> None:
             pass
 
     (tmp_path / "Dockerfile").write_text("FROM scratch\n")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            client = docker.APIClient(base_url=f"tcp://127.0.0.1:{server.server_port}", version="1.41")
-            with closing(DockerBuilder(client)) as broken, pytest.raises(EngineUnavailable):
-                broken.build(tmp_path, tag="kaiten/host-test:1", labels={}, arguments={})
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as port:
+        client = docker.APIClient(base_url=f"tcp://127.0.0.1:{port}", version="1.41")
+        with closing(DockerBuilder(client)) as broken, pytest.raises(EngineUnavailable):
+            broken.build(tmp_path, tag="kaiten/host-test:1", labels={}, arguments={})
