@@ -31,11 +31,7 @@ class Ledger:
         self._database = Database(url)
 
     def close(self) -> None:
-        """Close all connections."""
-        self._database.close()
-
-    def forget(self) -> None:
-        """Drop the connections to a server that has stopped."""
+        """Close all connections. The next read opens new ones."""
         self._database.close()
 
     @contextmanager

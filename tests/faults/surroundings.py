@@ -149,7 +149,7 @@ def restart_postgresql(tally: Tally, dice: random.Random, times: int) -> None:
             time.sleep(dice.uniform(0, 2))
             cluster.crash()
             time.sleep(dice.uniform(0, 3))
-            arena.ledger.forget()
+            arena.ledger.close()
             cluster.resume()
             begun, before = time.monotonic(), arena.ledger.claims()
             arena.queue(dice)
