@@ -18,6 +18,7 @@ from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.database import Database
+from arena.db.leases import LEASE_SECONDS
 from arena.db.matches import Claim, FinishedMatch
 from arena.db.store import Store, open_store
 from arena.ladder.settings import LadderChange
@@ -46,7 +47,8 @@ from arena.scheduler.settling import (
 from arena.scheduler.workers import Workers, local_workers
 from tests import builders
 from tests.builders import host_report
-from tests.db.builders import new_challenge
+from tests.databases import sqlite_store
+from tests.db.builders import SetClock, new_challenge
 from tests.patience import WAIT_SECONDS
 
 AT_ONCE = RetryDelays(per_match=Backoff(first=0, maximum=0), shared=Backoff(first=0, maximum=0))
@@ -384,6 +386,28 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
     assert challenged[0] > 0
     assert notes.voided == []
     assert store.activity.totals().games > 0
+
+
+def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, run_dir: Path) -> None:
+    """A dead coordinator's match is requeued."""
+    clock, notes = SetClock(), Notes()
+    file = tmp_path / "arena.sqlite3"
+    sqlite_store(file).close()
+    url = f"sqlite:///{file}"
+    with closing(open_store(url, clock)) as store, closing(Database(url)) as other:
+        ladder_of(store).add_match()
+        assert store.leases.claim("dead", "worker", datetime.now(UTC), RuntimeName.PROCESS)
+        clock.seconds += LEASE_SECONDS + 1
+        with other.write() as connection:
+            connection.exec_driver_sql(
+                "CREATE TRIGGER defect BEFORE INSERT ON worker BEGIN SELECT RAISE(ABORT, 'a defect'); END"
+            )
+        end = time.monotonic() + WAIT_SECONDS
+        # Until the loss is noticed, the coordinator only plays the waiting match.
+        play(store, run_dir, notes, refill=lambda: not notes.lost and time.monotonic() < end)
+        assert len(notes.lost) == 1
+        assert notes.voided == []
+        assert store.activity.totals().matches_running == 0
 
 
 @pytest.mark.postgresql

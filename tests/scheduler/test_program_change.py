@@ -1,10 +1,12 @@
-"""Tests of a new version of the program that is installed while a coordinator is running."""
+"""Tests of a new version of the program that is installed, or migrates, while a coordinator is running."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from arena.app.arena import ProgramFiles
+from arena.db.database import Database
 from arena.db.matches import FinishedMatch
 from arena.db.store import Store
 from arena.play.launcher import MatchVoid
@@ -13,7 +15,7 @@ from arena.protocol.match import MatchRecord, RuntimeName
 from arena.scheduler.coordinator import ArenaError
 from arena.scheduler.settling import MatchEvent
 from arena.scheduler.workers import local_workers
-from tests.scheduler.test_coordinator import AT_ONCE, Notes, QuickLauncher, coordinator_of, ladder_of
+from tests.scheduler.test_coordinator import AT_ONCE, Notes, QuickLauncher, coordinator_of, ladder_of, play
 
 
 class _NewReferee(QuickLauncher):
@@ -101,3 +103,26 @@ def test_only_the_programs_own_files_count(tmp_path: Path) -> None:
     files = ProgramFiles(program)
     (program / "spec.py").unlink()
     assert files.changed()
+
+
+def test_nothing_is_played_or_stored_after_a_newer_migration(
+    store: Store, tmp_path: Path, run_dir: Path
+) -> None:
+    """The coordinator exits and says why. It claims no more matches, and voids none."""
+    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
+
+    class Overtaken(Notes):
+        def __call__(self, event: MatchEvent) -> None:
+            super().__call__(event)
+            if isinstance(event, FinishedMatch):
+                with closing(Database(url)) as newer, newer.write() as connection:
+                    connection.exec_driver_sql("UPDATE kaiten_schema SET version_num = 'newer'")
+
+    notes = Overtaken()
+    ladder_of(store).add_match()
+    with pytest.raises(ArenaError, match="at revision newer, but this program needs"):
+        play(store, run_dir, notes)
+    assert len(notes.finished) == 1
+    assert store.activity.totals().games == len(notes.finished[0].games)
+    assert notes.voided == []
+    assert notes.lost == []
