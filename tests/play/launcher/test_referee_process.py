@@ -17,29 +17,18 @@ from arena.play.launcher import MatchVoid
 from arena.play.launcher.launcher import RefereeProcess
 from arena.play.referee.spec import Listening, RefereeSpec
 from arena.protocol.match import Clock, MatchRecord
-from arena.rules import Rules
-from tests.folders import short_folder
 from tests.patience import wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall, referees
+from tests.play.referee.lines import referee_spec, waits_in_splice
 from tests.soak import many
 
 
 @pytest.fixture
 def spec() -> Iterator[RefereeSpec]:
     """Yield a match whose bots never connect."""
-    with short_folder() as folder:
-        inner = folder / "referee"
-        inner.mkdir()
-        yield RefereeSpec(
-            rules=Rules(players=2),
-            seeds=("1" * 32,),
-            seatings=(),
-            clock=Clock(),
-            sockets=tuple(str(folder / f"{seat}.sock") for seat in range(2)),
-            folder=str(inner),
-            uid=None,
-        )
+    with referee_spec() as spec:
+        yield spec
 
 
 def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
@@ -81,17 +70,10 @@ def test_bots_are_removed_if_one_keeps_the_referee_from_ending(
             # Holds the lock while it waits for something to copy.
             holder = threading.Thread(target=os.splice, args=(source.fileno(), stdin.fileno(), 1))
             holder.start()
-            wait_until(partial(_splices, holder), "the lock")
+            wait_until(partial(waits_in_splice, holder), "the lock")
             referee.kill()
         holder.join()
     assert removed.is_set()
-
-
-_SPLICE = {"275", "76"}  # on x86-64 and on 64-bit ARM
-
-
-def _splices(thread: threading.Thread) -> bool:
-    return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().split()[0] in _SPLICE
 
 
 STOPS_THE_REFEREE = """

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 from arena.platform.cpu_time import OwnRunDelay
 from arena.play.referee.clock import RefereeClock
@@ -16,6 +17,7 @@ from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import SeatPlayer
 from arena.play.referee.relay import listen
+from arena.play.referee.spec import RefereeSpec
 from arena.protocol.match import Clock, GameRecord
 from arena.rules import Move, Rules, View
 from tests.folders import short_folder
@@ -106,3 +108,28 @@ def bots_over_sockets(
             for process in processes:
                 process.kill()
                 process.wait()
+
+
+@contextmanager
+def referee_spec(clock: Clock | None = None) -> Iterator[RefereeSpec]:
+    """Yield what a referee's process gets to know of a game of two bots, in a new folder."""
+    with short_folder() as root:
+        folder = root / "referee"
+        folder.mkdir(0o700)
+        yield RefereeSpec(
+            rules=Rules(players=2),
+            seeds=("1" * 32,),
+            seatings=(),
+            clock=clock or Clock(),
+            sockets=tuple(f"{root}/{seat}.sock" for seat in range(2)),
+            folder=str(folder),
+            uid=None,
+        )
+
+
+_SPLICE = {"275", "76"}  # on x86-64 and on 64-bit ARM
+
+
+def waits_in_splice(thread: Thread) -> bool:
+    """Return whether a thread of this process is in the call that holds a pipe's lock."""
+    return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().split()[0] in _SPLICE

@@ -10,10 +10,8 @@ import msgspec
 
 from arena.platform.cpu_time import CpuFiles
 from arena.play.referee.spec import Finished, FromReferee, Listening, RefereeSpec, RoundsOver, Started
-from arena.rules import Rules
-from tests.folders import short_folder
 from tests.patience import PATIENT_CLOCK, WAIT_SECONDS
-from tests.play.referee.lines import BOT
+from tests.play.referee.lines import BOT, referee_spec
 
 # An audit hook sees every file that Python opens and every module that it imports.
 REFEREE = """
@@ -34,25 +32,16 @@ process.main()
 @contextmanager
 def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", RefereeSpec]]:
     """Start a referee with this command; yield it once it is listening."""
-    with short_folder() as root:
-        folder = root / "referee"
-        folder.mkdir(0o700)
-        spec = RefereeSpec(
-            rules=Rules(players=2),
-            seeds=("00" * 16,),
-            seatings=(),
-            clock=PATIENT_CLOCK,
-            sockets=tuple(f"{root}/{seat}.sock" for seat in range(2)),
-            folder=str(folder),
-            uid=None,
-        )
-        with subprocess.Popen(  # noqa: S603 - our own referee
+    with (
+        referee_spec(PATIENT_CLOCK) as spec,
+        subprocess.Popen(  # noqa: S603 - our own referee
             [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as referee:
-            assert referee.stdout is not None
-            say(referee, msgspec.json.encode(spec))
-            assert msgspec.json.decode(referee.stdout.readline(), type=FromReferee) == Listening()
-            yield referee, spec
+        ) as referee,
+    ):
+        assert referee.stdout is not None
+        say(referee, msgspec.json.encode(spec))
+        assert msgspec.json.decode(referee.stdout.readline(), type=FromReferee) == Listening()
+        yield referee, spec
 
 
 def say(referee: "subprocess.Popen[bytes]", line: bytes) -> None:

@@ -17,6 +17,7 @@ from arena.play.referee.frames import PREFACE, Breach, SendBudget
 from arena.play.referee.relay import SO_PASSRIGHTS, Relay, listen
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS, wait_until
+from tests.play.referee.lines import waits_in_splice
 from tests.play.referee.wire import DATA, GOAWAY, PING, SETTINGS, frame
 
 FILLING = frame(DATA, bytes(16384), call=1)
@@ -160,7 +161,7 @@ async def _carried_while_a_close_waits(folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as slow, socket.socket(socket.AF_UNIX) as other:
         slow.connect(str(folder / "slow"))
         other.connect(str(folder / "other"))
-        await asyncio.to_thread(wait_until, lambda: _waits_in_splice(holder), "the pipe's lock")
+        await asyncio.to_thread(wait_until, lambda: waits_in_splice(holder), "the pipe's lock")
         socket.send_fds(slow, [PREFACE], [end])
         os.close(end)
         await asyncio.to_thread(wait_until, lambda: relays[0].received_at > 0, "the file")
@@ -179,10 +180,6 @@ async def _carried_while_a_close_waits(folder: Path) -> None:
     fill.close()
     empty.close()
     os.close(locked)
-
-
-def _waits_in_splice(thread: threading.Thread) -> bool:
-    return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().startswith("275 ")
 
 
 def test_bots_can_not_pass_open_files() -> None:
