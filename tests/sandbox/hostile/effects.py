@@ -1,7 +1,7 @@
 """Functions that describe what attacks on the system got that they mustn't get, or return an empty string."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ _RIGHT: Final = 0.9
 """Random guesses of 32 bits get this share right about once in a million times."""
 
 _BOMBS: Final = ("processes", "threads")
-_EMULATED: Final = {
+EMULATED_CALLS: Final = {
     "ptrace: be traced",
     "unshare: users",
     "unshare: users and mounts",
@@ -36,8 +36,11 @@ _EMULATED: Final = {
 }
 """Calls that gVisor's own kernel grants, which affect nothing outside it."""
 
-_CONSTANT: Final = {"/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime"}
+EMULATED_COUNTERS: Final = {"/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime"}
 """Files that gVisor fills with zeros, its own memory and its own uptime. It ignores masks of files."""
+
+EMULATED_FILES: Final = {"/proc/self/oom_score_adj"}
+"""Files outside /tmp that a bot can write to under gVisor, which has its own."""
 
 
 def tasks(outcome: Outcome) -> str:
@@ -65,21 +68,17 @@ def tmp(outcome: Outcome) -> str:
     return f"{files} files in /tmp" if files > 1024 and not outcome.gvisor else ""
 
 
-def listed(name: str) -> Callable[[Outcome], str]:
-    """Return a function that names the items in a list that the bot reported."""
-    return lambda outcome: ", ".join(map(str, outcome.told[name]))
+def listed(name: str, *, emulated: Collection[str] = ()) -> Callable[[Outcome], str]:
+    """Return a function that names the items in a list that the bot reported.
 
+    Under gVisor, it leaves out those that are ``emulated``.
+    """
 
-def written(outcome: Outcome) -> str:
-    """Name the paths outside /tmp that the bot could write to."""
-    # This file is gVisor's own, and has no effect outside it.
-    emulated = {"/proc/self/oom_score_adj"} if outcome.gvisor else set()
-    return ", ".join(path for path in outcome.told["written"] if path not in emulated)
+    def tell(outcome: Outcome) -> str:
+        own = emulated if outcome.gvisor else ()
+        return ", ".join(str(item) for item in outcome.told[name] if item not in own)
 
-
-def calls(outcome: Outcome) -> str:
-    """Name the calls that the kernel granted."""
-    return ", ".join(name for name in outcome.told["done"] if not (outcome.gvisor and name in _EMULATED))
+    return tell
 
 
 def disk(outcome: Outcome) -> str:
@@ -96,34 +95,17 @@ def disk(outcome: Outcome) -> str:
     return f"{used:.1f} MiB of disk" if used > _LOG_MIB else ""
 
 
-def counted(name: str) -> Callable[[Outcome], str]:
-    """Return a function that says how many of these the bot got, if any."""
+def counted(name: str, *, emulated: bool = False) -> Callable[[Outcome], str]:
+    """Return a function that says how many of these the bot got, if any.
+
+    If they are ``emulated``, gVisor has its own, which don't count.
+    """
 
     def tell(outcome: Outcome) -> str:
-        count: int = outcome.told[name]
+        count: int = 0 if emulated and outcome.gvisor else outcome.told[name]
         return f"{count} {name}" if count else ""
 
     return tell
-
-
-def terminals(outcome: Outcome) -> str:
-    """Say how many of the host's terminals the bot got."""
-    # gVisor has its own terminals.
-    count = 0 if outcome.gvisor else outcome.told["terminals"]
-    return f"{count} terminals" if count else ""
-
-
-def timers(outcome: Outcome) -> str:
-    """Say how many timers the bot got in the host's table."""
-    # gVisor has its own timers.
-    count = 0 if outcome.gvisor else outcome.told["timers"]
-    return f"{count} timers" if count else ""
-
-
-def counters(outcome: Outcome) -> str:
-    """Name the counters of the host that the bot read."""
-    emulated = _CONSTANT if outcome.gvisor else set()
-    return ", ".join(path for path in outcome.told["counters"] if path not in emulated)
 
 
 def whispers(outcome: Outcome) -> str:

@@ -68,7 +68,7 @@ ATTACKS: Final = (
         number=35,
         name="takes the host's terminals",
         program=hoarding.terminals,
-        achieved=effects.terminals,
+        achieved=effects.counted("terminals", emulated=True),
         control=Control(
             name="no /dev/pts",
             template=loosening.unmasking("/dev/pts"),
@@ -90,7 +90,7 @@ ATTACKS: Final = (
         number=37,
         name="watches the host's counters",
         program=whispering.read_counters,
-        achieved=effects.counters,
+        achieved=effects.listed("counters", emulated=effects.EMULATED_COUNTERS),
         control=Control(
             name="masked and closed /proc and /sys",
             template=loosening.open_proc("/proc", "/sys"),
@@ -217,7 +217,7 @@ ATTACKS: Final = (
         number=50,
         name="fills the host's table of timers",
         program=hoarding.timers,
-        achieved=effects.timers,
+        achieved=effects.counted("timers", emulated=True),
         control=Control(
             name="no POSIX timers",
             template=loosening.allowing("timer_create"),

@@ -56,7 +56,7 @@ ATTACKS: Final = (
         number=5,
         name="writes all over the root fs",
         program=filling.write_everywhere,
-        achieved=effects.written,
+        achieved=effects.listed("written", emulated=effects.EMULATED_FILES),
         control=Control(name="read-only root", template=loosening.with_(ReadonlyRootfs=False)),
     ),
     Attack(
@@ -136,7 +136,7 @@ ATTACKS: Final = (
         number=25,
         name="forbidden system calls",
         program=probing.forbidden_calls,
-        achieved=effects.calls,
+        achieved=effects.listed("done", emulated=effects.EMULATED_CALLS),
         control=Control(
             name="list of system calls",
             template=loosening.with_(SecurityOpt=["no-new-privileges", "seccomp=unconfined"]),
