@@ -12,7 +12,6 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 
 from tests.faults.catalog import SCENARIOS, Scenario
@@ -74,13 +73,9 @@ def _play(scenario: Scenario, times: int, seed: int) -> Tally:
         traceback.print_exc()
         tally.wrong.append(f"it was not played to the end: {error}")
     _say(f"    {'passed' if tally.holds else 'FAILED'}, {time.monotonic() - begun:.0f} s")
-    _complain(tally.wrong)
-    return tally
-
-
-def _complain(wrong: Sequence[str]) -> None:
-    for what in wrong:
+    for what in tally.wrong:
         _say(f"    {what}")
+    return tally
 
 
 def _say(text: str) -> None:

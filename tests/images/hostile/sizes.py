@@ -53,7 +53,7 @@ def _empty_gzips(path: Path) -> None:
     path.write_bytes(zipped(b"") * 3_000_000)
 
 
-def _many_members(count: int, repeated: int = 0) -> bytes:
+def _many_members(count: int, repeated: int) -> bytes:
     """Return a gzip-compressed layer of empty files with different names, the last of them repeated."""
     members = b"".join(header(b"%d" % number) for number in range(count))
     again = zipped(members[-BLOCK:] * 2048)

@@ -145,11 +145,10 @@ def _move(request: pb.TurnRequest, **fields: Any) -> pb.Move:  # noqa: ANN401 - 
     return pb.Move(**{**whole, **fields})
 
 
-async def _finish(call: Call, request: pb.TurnRequest | None = None) -> list[pb.Event]:
-    """Answer every request to the end; return all events."""
+async def _finish(call: Call, request: pb.TurnRequest) -> list[pb.Event]:
+    """Answer this and every later request; return all events."""
     told: list[pb.Event] = []
-    if request is not None:
-        await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
+    await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
     while isinstance(data := await call.read(), bytes):
         events = pb.RefereeMessage.FromString(data).events
         told += events

@@ -113,8 +113,8 @@ _BYTES: Final = 40
 """More than arrive before the Hello's deadline, at one per second, even if a busy host prolongs that time."""
 
 
-def _late(seconds: float) -> str:
-    return f"{seconds:.1f} s of the others' time" if seconds > _LATE_SECONDS else ""
+def _late(outcome: Outcome) -> str:
+    return f"{outcome.seconds:.1f} s of the others' time" if outcome.seconds > _LATE_SECONDS else ""
 
 
 def not_ended(outcome: Outcome) -> str:
@@ -177,7 +177,7 @@ ATTACKS: Final = (
         FIRST,
         Fault.ABSENT,
         HELLO_DEADLINE,
-        lambda outcome: _late(outcome.seconds),
+        _late,
     ),
     attack(
         11,
@@ -186,7 +186,7 @@ ATTACKS: Final = (
         FIRST,
         Fault.ABSENT,
         HELLO_DEADLINE,
-        lambda outcome: _late(outcome.seconds),
+        _late,
     ),
     attack(
         12,

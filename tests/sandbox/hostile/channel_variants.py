@@ -71,13 +71,12 @@ def _left(name: str, program: Callable[[], object], at: tuple[int, int] = MOMENT
 
 
 def _without_effect(
-    number: int,
     name: str,
     program: Callable[[], object],
     control: Control,
     achieved: Callable[[Outcome], str],
 ) -> Attack:
-    return attack(number, name, program, None, None, control, achieved)
+    return attack(15, name, program, None, None, control, achieved)
 
 
 VARIANTS: Final = (
@@ -97,28 +96,24 @@ VARIANTS: Final = (
         lambda outcome: f"{outcome.told['moves']} moves read" if outcome.told["heard"] else "",
     ),
     _without_effect(
-        15,
         "1,000 connections, each closed again",
         connections.connects_and_closes,
         CONNECTIONS,
         lambda outcome: f"{outcome.told['opened']} connections" if outcome.told["opened"] > _LINES else "",
     ),
     _without_effect(
-        15,
         "a second stream",
         connections.second_stream,
         ONE_STREAM,
         lambda outcome: "" if outcome.told["refused"] else "a second stream",
     ),
     _without_effect(
-        15,
         "passes open files",
         connections.passes_files,
         NO_FILES,
         lambda outcome: "its files kept" if outcome.told["kept"] else "",
     ),
     _without_effect(
-        15,
         "an out-of-band byte",
         connections.out_of_band,
         OUT_OF_BAND,
