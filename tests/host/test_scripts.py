@@ -211,30 +211,7 @@ def test_the_base_image_has_the_versions_of_the_arena() -> None:
 
 
 def test_every_target_is_explained() -> None:
-    """`make` without a target lists the Makefile's targets for users."""
-    # If make runs the tests, its environment would change the output.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    done = subprocess.run(
-        ["make"],  # noqa: S607 - on PATH
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    targets = [line.split()[1] for line in done.stdout.splitlines()]
-    assert targets == [
-        "help",
-        "setup",
-        "demo",
-        "image",
-        "test",
-        "soak",
-        "check",
-        "generate",
-        "lock",
-        "bench",
-        "hostile",
-        "faults",
-        "clean",
-    ]
+    """`make` without a target lists the Makefile's targets for users, which are all but `dev`."""
+    done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607 - on PATH
+    listed = " ".join(line.split()[1] for line in done.stdout.splitlines())
+    assert f"\n.PHONY: {listed} dev\n" in (ROOT / "Makefile").read_text()
