@@ -4,12 +4,15 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import func, select, update
 
 from arena.db import card_counts
 from arena.db.database import Database
+from arena.db.dump import row_check, snapshot
 from arena.db.matches import Claim
+from arena.db.schema import Base, CardCountRow, LadderRow
 from arena.db.store import Store
-from arena.ladder.card_counts import Tally, merged, nothing
+from arena.ladder.card_counts import POINT, Count, Games, Tally, merged, nothing
 from arena.rules import Rules
 from tests.builders import fill, finish, play_matches
 from tests.db.builders import (
@@ -20,12 +23,15 @@ from tests.db.builders import (
     add_matches,
     bot_of,
     claimed,
+    finished,
     next_claim,
     run_sql,
 )
 from tests.db.test_challenge_rows import challenge
 from tests.db.test_submissions import submit
 from tests.kinds import on_both
+
+BILLION = 10**9
 
 
 def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
@@ -144,3 +150,40 @@ def test_a_recount_reads_games_in_batches(store: Store, monkeypatch: pytest.Monk
     assert store.activity.totals().games > 2 * card_counts.BATCH
     rebuilt = store.cards.rebuild()
     assert (rebuilt.games, rebuilt.differing) == (6, 0)
+
+
+def times(tally: Tally, factor: int) -> Tally:
+    """Return the tally multiplied by a factor."""
+    return Tally(
+        games={key: Games(*(each * factor for each in games)) for key, games in tally.games.items()},
+        counts={key: Count(*(each * factor for each in count)) for key, count in tally.counts.items()},
+    )
+
+
+@on_both
+def test_results_are_added_to_large_sums(store: Store, database: Database) -> None:
+    """Later games' results are added exactly to real sums multiplied by a billion.
+
+    The numbers of games and events continue from there.
+    """
+    versions = [add_bot(store, name, author=name) for name in "abcde"]
+    result = finished(claimed(store, versions, deals=6), [(1, 2, 3, 4, 5)] * 6)
+    once = merged(game.cards for game in result.games)
+    many = times(once, BILLION)
+    assert max(count.points for count in many.counts.values()) > 2**63, "no single column could hold it"
+    with database.write() as connection:
+        card_counts.add(connection, [many])
+        connection.execute(update(LadderRow).values(games=6 * BILLION, events=7 * BILLION))
+    assert store.results.record(result)
+    assert store.cards.find() == times(once, BILLION + 1)
+    again = finished(claimed(store, versions, id_="t", deals=6), [(5, 4, 3, 2, 1)] * 6)
+    assert store.results.record(again)
+    assert store.cards.find() == merged([many, once, *(game.cards for game in again.games)])
+    assert max(game.number for game in store.games.newest()) == 6 * BILLION + 12
+    with database.read() as connection:
+        assert connection.execute(select(func.max(CardCountRow.point_parts))).scalar_one() < POINT
+    with snapshot(database) as whole:
+        for table in whole.tables:
+            check = row_check(Base.metadata.tables[table.name], table.columns)
+            for batch in table.batches():
+                check(batch)

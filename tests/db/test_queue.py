@@ -82,14 +82,6 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
     assert next_match(store) == "with"
 
 
-def test_claims_come_oldest_first(store: Store) -> None:
-    """Matches are claimed in the order in which they were added."""
-    versions = [add_bot(store, name) for name in ("a", "b")]
-    for id_ in ("z", "y"):
-        add_matches(store, id_, versions)
-    assert [next_match(store) for _ in range(5)] == ["z-0", "z-1", "y-0", "y-1", None]
-
-
 def test_restarts_do_not_lead_to_quarantine(store: Store) -> None:
     """A restart is not a void. After many restarts, one void only requeues the match."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])

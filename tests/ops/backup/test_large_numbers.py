@@ -1,29 +1,26 @@
 """Tests of an arena after a billion games: its numbers are stored, backed up and restored exactly."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from sqlalchemy import Column, Double, Integer, func, select, update
+from sqlalchemy import Column, Double, Integer, select
 from sqlalchemy.types import TypeDecorator
 
-from arena.db import card_counts, dump
+from arena.db import dump
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
-from arena.db.dump import row_check, snapshot
-from arena.db.schema import Base, CardCountRow, LadderRow
+from arena.db.schema import Base
 from arena.db.schema_revision import NEWEST_REVISION
-from arena.db.store import Store, open_store
-from arena.ladder.card_counts import POINT, Count, Games, Tally, merged
+from arena.db.store import Store
+from arena.ladder.card_counts import POINT, merged
 from arena.ladder.rating import Times
 from arena.protocol.match import RuntimeName
 from tests.databases import sqlite_store
-from tests.db.builders import START, add_bot, claimed, finished
+from tests.db.builders import START, finished
 from tests.db.every_table import fill_every_table, held
-from tests.kinds import BOTH
 from tests.ops.backup.places import Spot, Spots, everything
 
 GAMES = 10**9
@@ -246,57 +243,3 @@ def played_on(store: Store) -> int:
             tally = merged([tally, *(game.cards for game in result.games)])
     assert store.cards.find() == tally
     return store.activity.totals().games
-
-
-def times(tally: Tally, factor: int) -> Tally:
-    """Return the tally multiplied by a factor."""
-    return Tally(
-        games={key: Games(*(each * factor for each in games)) for key, games in tally.games.items()},
-        counts={key: Count(*(each * factor for each in count)) for key, count in tally.counts.items()},
-    )
-
-
-@pytest.fixture(params=BOTH)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the address of a new arena's database."""
-    if request.param == "sqlite":
-        file = tmp_path / "arena.sqlite3"
-        sqlite_store(file).close()
-        return f"sqlite:///{file}"
-    return str(request.getfixturevalue("postgresql_url"))
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """Yield an open, empty store."""
-    with closing(open_store(url)) as opened:
-        yield opened
-
-
-def test_results_are_added_to_large_sums(store: Store, url: str) -> None:
-    """Later games' results are added exactly to real sums multiplied by a billion.
-
-    The numbers of games and events continue from there.
-    """
-    versions = [add_bot(store, name, author=name) for name in "abcde"]
-    result = finished(claimed(store, versions, deals=6), [(1, 2, 3, 4, 5)] * 6)
-    once = merged(game.cards for game in result.games)
-    many = times(once, GAMES)
-    assert max(count.points for count in many.counts.values()) > 2**63, "no single column could hold it"
-    with closing(Database(url)) as database:
-        with database.write() as connection:
-            card_counts.add(connection, [many])
-            connection.execute(update(LadderRow).values(games=6 * GAMES, events=7 * GAMES))
-        assert store.results.record(result)
-        assert store.cards.find() == times(once, GAMES + 1)
-        again = finished(claimed(store, versions, id_="t", deals=6), [(5, 4, 3, 2, 1)] * 6)
-        assert store.results.record(again)
-        assert store.cards.find() == merged([many, once, *(game.cards for game in again.games)])
-        assert max(game.number for game in store.games.newest()) == 6 * GAMES + 12
-        with database.read() as connection:
-            assert connection.execute(select(func.max(CardCountRow.point_parts))).scalar_one() < POINT
-        with snapshot(database) as whole:
-            for table in whole.tables:
-                check = row_check(Base.metadata.tables[table.name], table.columns)
-                for batch in table.batches():
-                    check(batch)
