@@ -18,7 +18,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from arena.db.accounts import NewAccount
 from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable
 from arena.db.public_games import PublicGame, PublicGames
@@ -28,13 +27,11 @@ from arena.ops.export.manifest import MANIFEST, ExportError, ExportManifest, rea
 from arena.platform.files import Disk
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.match import RuntimeName
-from arena.protocol.states import Role
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import BOTS, START, add_bots, finish, play_matches
 from tests.databases import sqlite_store
-from tests.db.builders import new_challenge, new_match
+from tests.db.builders import add_account, claim_one, new_challenge, new_match
 from tests.demo.running import children
 from tests.web.stable import fill_games
 
@@ -64,20 +61,15 @@ def play_on(store: Store, at: datetime, name: str) -> None:
     """Play a match of one game that ends at this time."""
     versions = add_bots(store, [(f"{name}-a", "house"), (f"{name}-b", "house")])
     store.queue.add(new_match(name, versions, deals=1))
-    claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
-    assert claim is not None
-    assert store.results.record(finish(claim, random.Random(name), ended=at))  # noqa: S311 - a game
+    assert store.results.record(finish(claim_one(store), random.Random(name), ended=at))  # noqa: S311 - a game
 
 
 def play_challenge(store: Store) -> str:
     """Play a challenge on the first day, and return the challenge's ID."""
-    account = store.accounts.register(
-        NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
-    )
+    account = add_account(store, "ann")
     versions = [candidate.version for candidate in store.ratings.candidates()][:2]
     store.challenges.add(new_challenge("challenged", account.id, versions, deals=1), max_a_day=9)
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
+    claim = claim_one(store)
     assert store.results.record(finish(claim, random.Random(1), ended=START))  # noqa: S311 - a game
     return claim.spec.match
 

@@ -14,9 +14,7 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from arena.db.accounts import NewAccount
 from arena.db.audit import NewAuditEntry
-from arena.db.bots import NewVersion
 from arena.db.database import Database
 from arena.db.leases import LEASE_SECONDS
 from arena.db.matches import Claim, FinishedMatch
@@ -30,7 +28,6 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.match import GameRecord, Limits, MatchRecord, MatchSpec, RuntimeName, SeatReport
 from arena.protocol.sandbox_controls import Gate
-from arena.protocol.states import Role
 from arena.rules import Rules
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import ArenaError, Coordinator
@@ -48,7 +45,7 @@ from arena.scheduler.workers import Workers, local_workers
 from tests import builders
 from tests.builders import host_report
 from tests.databases import sqlite_store
-from tests.db.builders import SetClock, new_challenge
+from tests.db.builders import SetClock, add_account, add_bot, new_challenge
 from tests.patience import WAIT_SECONDS
 
 AT_ONCE = RetryDelays(per_match=Backoff(first=0, maximum=0), shared=Backoff(first=0, maximum=0))
@@ -339,10 +336,7 @@ def test_submitted_bots_wait_while_the_gate_is_shut(store: Store, run_dir: Path)
     gate = Gate()
     gate.decide(host_report(), ())
     ladder = ladder_of(store, gate)
-    guest = NewVersion(
-        bot="stranger", author="ann", house=False, source=str(samples() / "random"), created=datetime.now(UTC)
-    )
-    store.bots.add_version(guest)
+    add_bot(store, "stranger", source=str(samples() / "random"))
     while not held_up(store):
         ladder.add_match()
     before = held_up(store)
@@ -367,9 +361,7 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
     """If only challenges are queued, a rated match is drawn before all of them have been played."""
     ladder = ladder_of(store)
     versions = [candidate.version for candidate in store.ratings.candidates()][:2]
-    account = store.accounts.register(
-        NewAccount(name="ann", password="hash", role=Role.USER, created=datetime.now(UTC))  # noqa: S106 - not a password
-    )
+    account = add_account(store, "ann")
     for id_ in ("c0", "c1"):
         new = new_challenge(id_, account.id, versions, deals=1)
         here = tuple(replace(match, runtime=RuntimeName.PROCESS) for match in new.matches)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from sqlalchemy.engine.default import DefaultDialect
 
-from arena.db.accounts import NewAccount
 from arena.db.errors import BotTaken, DatabaseUnavailable, QuotaReached, SameContent
 from arena.db.quotas import Quota
 from arena.db.store import Store
@@ -22,7 +21,6 @@ from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import WrongName
 from arena.protocol.sandbox_controls import UntrustedBotsRefused
-from arena.protocol.states import Role
 from arena.protocol.submissions import Stage
 from arena.submissions.receiver import (
     MAX_CONCURRENT,
@@ -45,7 +43,7 @@ from arena.submissions.uploads import (
 )
 from tests.builders import START, host_report
 from tests.databases import sqlite_store
-from tests.db.builders import add_bot
+from tests.db.builders import add_account, add_bot
 
 FILE = b"print('hello')\n"
 IMAGES = MAX_CONCURRENT - SOURCE_SLOTS
@@ -366,10 +364,7 @@ def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path)
 def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:
     """One account can't use all places: it sends one file at a time. Other accounts are not affected."""
     one = receiver(store, folder)
-    ben, eve = (
-        store.accounts.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
-        for name in ("ben", "eve")
-    )
+    ben, eve = (add_account(store, name).id for name in ("ben", "eve"))
     with one.begin(upload(account=ben)) as first:
         first.write(FILE)
         with pytest.raises(NoRoom, match="you have another upload in progress"):

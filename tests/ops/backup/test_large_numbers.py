@@ -17,9 +17,8 @@ from arena.db.schema_revision import NEWEST_REVISION
 from arena.db.store import Store
 from arena.ladder.card_counts import POINT, merged
 from arena.ladder.rating import Times
-from arena.protocol.match import RuntimeName
 from tests.databases import sqlite_store
-from tests.db.builders import START, finished
+from tests.db.builders import START, finished, next_claim
 from tests.db.every_table import fill_every_table, held
 from tests.ops.backup.places import Spot, Spots, everything
 
@@ -236,7 +235,7 @@ def test_large_numbers_survive_a_change_of_database(
 def played_on(store: Store) -> int:
     """Play all waiting matches, check the sums, and return the number of games."""
     tally = store.cards.find()
-    while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
+    while claim := next_claim(store):
         result = finished(claim, [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds))
         assert store.results.record(result)
         if store.games.find(result.games[0].id) is not None:  # rated

@@ -16,8 +16,7 @@ from arena.db.database import Database
 from arena.db.errors import DatabaseRefused
 from arena.db.schema_revision import NEWEST_REVISION, revision_of
 from arena.ops.backup.archive import MANIFEST, BackupError, packed, unpacked
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, add_bot, add_matches
+from tests.db.builders import START, add_bot, add_matches, claim_one
 from tests.db.next_version import NEXT_REVISION, become
 from tests.ops.backup.places import Spot, Spots, everything
 from tests.soak import many
@@ -45,15 +44,13 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
     old.settings.data_dir.mkdir()
     with old.store() as store:
         add_matches(store, "s", [add_bot(store, name) for name in "abc"], matches=2)
-        store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+        claim_one(store)
     old.back_up(tmp_path / "kept.zip")
     new.restore(tmp_path / "kept.zip")
     dealt = []
     for spot in old, new:
         with spot.store() as store:
-            claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-            assert claim is not None
-            dealt.append(claim.spec)
+            dealt.append(claim_one(store).spec)
     assert dealt[0].match == dealt[1].match
     assert not set(dealt[0].seeds) & set(dealt[1].seeds)
 

@@ -6,15 +6,14 @@ from typing import Self
 
 import pytest
 
-from arena.db.accounts import NewAccount
 from arena.db.store import Store
 from arena.images.source import docker_archive
 from arena.ladder.standings import Standing
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.states import Role
 from arena.rules import Rules
-from tests.builders import BOTS, START, add_bots, play_matches
+from tests.builders import BOTS, add_bots, play_matches
+from tests.db.builders import add_account
 from tests.ops.backup.places import Spot, Spots, settle
 from tests.patience import WAIT_SECONDS
 
@@ -58,8 +57,7 @@ class Life:
                     return
                 play_matches(store, [versions[:3]], Rules(players=3), name=f"load{number}")
                 self._note(store)
-                person = NewAccount(name=f"person-{number}", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
-                store.accounts.register(person)
+                add_account(store, f"person-{number}")
                 if number == 5:
                     self.begun.set()
 

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Final
 from unittest.mock import patch
 
@@ -14,17 +13,14 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 import web.http.rendering
-from arena.db.bots import NewVersion
-from arena.db.matches import NewMatch
 from arena.db.store import Store, open_store
-from arena.protocol.match import Clock, Limits, RuntimeName, encode
-from arena.rules import Rules
+from arena.protocol.match import encode
 from arena.scheduler.check import verified_match
+from tests.db.builders import START, add_bot, claim_one, new_match
 from tests.sandbox.hostile.attack import Outcome
 from tests.sandbox.hostile.system.talking import BIDI, MARKUP
 from tests.web.app import site_of
 
-_NOW: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
 _NAME: Final = f"{BIDI}{MARKUP}"
 
 
@@ -75,27 +71,13 @@ def _stored(store: Store, outcome: Outcome) -> str:
     """Store a record as the coordinator would, under malicious names, and return its game's id."""
     record = outcome.record
     versions = [
-        store.bots.add_version(
-            NewVersion(bot=f"{_NAME}{seat}", author=_NAME, house=False, source=report.image, created=_NOW)
-        )
+        add_bot(store, f"{_NAME}{seat}", source=report.image, author=_NAME)
         for seat, report in enumerate(record.seats)
     ]
-    store.queue.add(
-        NewMatch(
-            id="hostile",
-            rules=Rules(players=len(record.seats)),
-            seeds=tuple(game.seed for game in record.games),
-            bots=tuple(versions),
-            clock=Clock(),
-            limits=Limits(),
-            runtime=RuntimeName.DOCKER,
-            created=_NOW,
-        )
-    )
-    claim = store.leases.claim("here", "worker", _NOW, RuntimeName.DOCKER)
-    if claim is None:
-        raise ValueError("the match was not queued")
+    seeds = tuple(game.seed for game in record.games)
+    store.queue.add(replace(new_match("hostile", versions), seeds=seeds))
+    claim = claim_one(store)
     claimed = replace(record, match=claim.spec.match, attempt=claim.spec.attempt)
-    finished = verified_match(claim, encode(claimed), _NOW)
+    finished = verified_match(claim, encode(claimed), START)
     store.results.record(finished)
     return finished.games[0].id

@@ -6,31 +6,27 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
 from sqlalchemy import text
 
 from arena.app.cluster import workers_of_cluster
-from arena.db.bots import NewVersion
 from arena.db.database import Database
-from arena.db.matches import FinishedMatch, NewMatch
+from arena.db.matches import FinishedMatch
 from arena.db.store import Store
 from arena.play.botfiles import samples
-from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.match import Clock, RuntimeName
 from arena.protocol.sandbox_controls import Gate
-from arena.rules import Rules
 from arena.scheduler.settling import AttemptFailed, MatchEvent, MatchStarted, ResultDropped
 from tests.databases import sqlite_store
+from tests.db.builders import add_bot, new_match
 from tests.scheduler.cluster.hosts import Hosts, hosts
 from tests.scheduler.test_coordinator import coordinator_of
 
 QUICK = ("random", "greedy", "spoiler")
 """Bots that decide instantly."""
-
-_START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,26 +152,12 @@ def coordinate(cluster: Hosts, store: Store, notes: Notes) -> None:
 
 def queue_up(store: Store, matches: int) -> None:
     """Enter the quick bots, and queue this many matches between two of them."""
-    versions = [
-        store.bots.add_version(
-            NewVersion(bot=name, author="house", house=True, source=str(samples() / name), created=_START)
-        )
-        for name in QUICK
-    ]
+    versions = [add_bot(store, name, author="house", source=str(samples() / name)) for name in QUICK]
     dice = random.Random(7)  # noqa: S311 - a test's dice needn't be secret
     for number in range(matches):
-        store.queue.add(
-            NewMatch(
-                id=f"match{number}",
-                rules=Rules(players=2),
-                bots=tuple(dice.sample(versions, 2)),
-                seeds=(dice.randbytes(16).hex(),),
-                clock=Clock(move_millis=30_000, start_millis=60_000),
-                limits=Limits(),
-                runtime=RuntimeName.PROCESS,
-                created=_START,
-            )
-        )
+        match = new_match(f"match{number}", dice.sample(versions, 2), deals=1)
+        clock = Clock(move_millis=30_000, start_millis=60_000)
+        store.queue.add(replace(match, clock=clock, runtime=RuntimeName.PROCESS))
 
 
 class _Killer:

@@ -3,6 +3,7 @@
 import secrets
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,14 +12,13 @@ import pytest
 
 from arena.app.arena import open_arena
 from arena.app.intake import images_of
-from arena.db.matches import NewMatch
 from arena.db.store import Store
 from arena.images.build.context import build_bot_image
 from arena.images.store import PrunePolicy
 from arena.play.botfiles import samples
-from arena.protocol.match import Clock, Limits, RuntimeName
-from arena.rules import Rules
+from arena.protocol.match import Clock, RuntimeName
 from arena.sandbox.builder import ImageBuilder
+from tests.db.builders import new_match
 from tests.scheduler.cluster.hosts import hosts
 from tests.scheduler.cluster.runs import Notes
 from tests.soak import many
@@ -83,16 +83,6 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
 
 def _queue(store: Store, id_: str) -> None:
     """Queue one match of the two bots."""
-    versions = tuple(bot.version for bot in store.ratings.candidates(house_only=True))
-    store.queue.add(
-        NewMatch(
-            id=id_,
-            rules=Rules(players=2),
-            seeds=(secrets.token_hex(16),),
-            bots=versions,
-            clock=Clock(move_millis=30_000, start_millis=60_000),
-            limits=Limits(),
-            runtime=RuntimeName.DOCKER,
-            created=datetime(2026, 1, 1, tzinfo=UTC),
-        )
-    )
+    versions = [bot.version for bot in store.ratings.candidates(house_only=True)]
+    clock = Clock(move_millis=30_000, start_millis=60_000)
+    store.queue.add(replace(new_match(id_, versions, deals=1), clock=clock))
