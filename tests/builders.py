@@ -14,7 +14,16 @@ from arena.play.botfiles import samples
 from arena.play.replay.document import Seat, build, encode, parse
 from arena.protocol.analysis import MIN_PLAYOUTS, AnalysedDecision, Analysis
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, taken_over
-from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport, played_again
+from arena.protocol.match import (
+    Clock,
+    Decision,
+    GameRecord,
+    Limits,
+    MatchSpec,
+    RuntimeName,
+    SeatReport,
+    played_again,
+)
 from arena.protocol.sandbox_controls import CONTROL_NAMES, Finding, HostReport
 from arena.rules import Move, Rules, State, apply, new_game, seats_to_move, shuffled_deck, view
 
@@ -76,6 +85,26 @@ def puzzled(store: Store, game: str, day: date) -> AnalysedDecision:
     )
     store.puzzles.offer(game, made, 0.1, day)
     return made
+
+
+def match_spec(
+    seats: Sequence[str],
+    *,
+    games: int = 1,
+    clock: Clock | None = None,
+    runtime: RuntimeName = RuntimeName.DOCKER,
+) -> MatchSpec:
+    """Return the first attempt of a match between bots with these sources. The deals are always the same."""
+    return MatchSpec(
+        match="m",
+        attempt=1,
+        rules=Rules(players=len(seats)),
+        seeds=tuple(f"{number:032x}" for number in range(1, games + 1)),
+        seats=tuple(seats),
+        clock=clock or Clock(),
+        limits=Limits(),
+        runtime=runtime,
+    )
 
 
 def host_report(*missing: str, host: str = "ohanami", isolates: bool = True) -> HostReport:

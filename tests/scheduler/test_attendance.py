@@ -1,6 +1,7 @@
 """Tests of valid records that reveal an arena fault, and therefore aren't stored."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,11 +10,12 @@ from arena.db.matches import Claim, ClaimedSeat, FinishedMatch
 from arena.play.launcher import MatchVoid
 from arena.play.referee.player import Hello, Lost
 from arena.protocol.faults import Fault
-from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, SeatReport, encode
+from arena.protocol.match import MatchRecord, SeatReport, encode
 from arena.rules import Rules
 from arena.scheduler.check import verified_match
 from arena.scheduler.ladder import HOUSE
-from tests.play.referee.driver import SEEDS, Driver
+from tests.builders import match_spec
+from tests.play.referee.driver import Driver
 
 AUTHORS = ("ann", HOUSE, "bob")
 IMAGES = ("sha256:a", "sha256:b", "sha256:c")
@@ -37,17 +39,7 @@ def played(
             driver.match.greeted(seat, Hello(1, "test"), driver.now)
     driver.collect()
     driver.play_on()
-    spec = MatchSpec(
-        match="m",
-        attempt=1,
-        rules=rules,
-        seeds=SEEDS[:1],
-        seats=IMAGES,
-        seatings=seatings,
-        clock=Clock(),
-        limits=Limits(),
-        runtime=RuntimeName.DOCKER,
-    )
+    spec = replace(match_spec(IMAGES), seatings=seatings)
     seats = tuple(
         ClaimedSeat(bot=f"bot-{author}", number=1, author=author, version=number)
         for number, author in enumerate(authors)

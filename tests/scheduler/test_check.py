@@ -9,17 +9,15 @@ from arena.platform.cpu_time import CpuSample
 from arena.play.referee.player import Lost
 from arena.protocol.faults import Fault
 from arena.protocol.match import (
-    Clock,
     Decision,
     GameRecord,
-    Limits,
     MatchRecord,
     MatchSpec,
-    RuntimeName,
     SeatReport,
 )
 from arena.rules import Card, Move, Rules
 from arena.scheduler.check import CheckedGame, RecordRefused, check_record
+from tests.builders import match_spec
 from tests.play.referee.driver import SEEDS, Driver
 
 IMAGES = ("sha256:a", "sha256:b", "sha256:c")
@@ -28,16 +26,7 @@ RULES = Rules(players=3)
 
 def spec(games: int = 2) -> MatchSpec:
     """Return a match of three bots."""
-    return MatchSpec(
-        match="m",
-        attempt=2,
-        rules=RULES,
-        seeds=SEEDS[:games],
-        seats=IMAGES,
-        clock=Clock(),
-        limits=Limits(),
-        runtime=RuntimeName.DOCKER,
-    )
+    return replace(match_spec(IMAGES, games=games), attempt=2)
 
 
 def record(games: tuple[GameRecord, ...], trouble: str | None = None) -> MatchRecord:

@@ -13,7 +13,6 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import (
     Clock,
     GameRecord,
-    Limits,
     MatchRecord,
     MatchSpec,
     RuntimeName,
@@ -24,14 +23,13 @@ from arena.protocol.match import (
 )
 from arena.rules import Rules, View, seats_to_move, view
 from arena.sdk.bot import Choice
+from tests.builders import match_spec
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
 from tests.sandbox.conftest import docker_stage
 from tests.sandbox.stage import DockerStage, ProcessStage, Stage
 
 __all__ = ["docker_stage"]
-
-SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +43,9 @@ class Hall:
     def spec(self, *programs: str, games: int = 1, clock: Clock | None = None) -> MatchSpec:
         """Return a match between these programs."""
         sources = {program: self.stage.source(program) for program in set(programs)}
-        return MatchSpec(
-            match="m",
-            attempt=1,
-            rules=Rules(players=len(programs)),
-            seeds=SEEDS[:games],
-            seats=tuple(sources[program] for program in programs),
-            clock=clock or Clock(),
-            limits=Limits(),
-            runtime=RuntimeName.DOCKER if isinstance(self.stage, DockerStage) else RuntimeName.PROCESS,
-        )
+        runtime = RuntimeName.DOCKER if isinstance(self.stage, DockerStage) else RuntimeName.PROCESS
+        seats = [sources[program] for program in programs]
+        return match_spec(seats, games=games, clock=clock, runtime=runtime)
 
     def play(self, *programs: str, games: int = 1, clock: Clock | None = None) -> MatchRecord:
         """Play a match between these programs."""

@@ -13,8 +13,8 @@ from arena.rules import Rules
 from arena.sandbox.builder import ImageBuilder
 from arena.scheduler.check import check_record
 from arena.sdk.bot import new_chooser
-from tests.play.launcher import programs
-from tests.play.launcher.conftest import SEEDS, Hall, check_choices, faults
+from tests.builders import match_spec
+from tests.play.launcher.conftest import Hall, check_choices, faults
 from tests.sandbox.stage import DockerStage
 
 pytestmark = pytest.mark.docker
@@ -60,8 +60,8 @@ def source(hall: Hall, image: str, program: str) -> str:
 
 def match(hall: Hall, *seats: str, rules: Rules | None = None, games: int = 1) -> MatchRecord:
     """Play a match between these images, and check its record against the rules."""
-    spec = hall.spec(*[programs.GOOD] * len(seats), games=games, clock=PATIENT)
-    spec = replace(spec, seats=seats, rules=rules or spec.rules, seeds=SEEDS[:games])
+    spec = match_spec(seats, games=games, clock=PATIENT)
+    spec = replace(spec, rules=rules or spec.rules)
     record = decode(hall.launcher.play(encode(spec), tuple(range(len(seats)))), MatchRecord)
     check_record(spec, record)
     return record

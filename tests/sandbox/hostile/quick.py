@@ -14,8 +14,8 @@ from typing import Final
 from unittest.mock import patch
 
 from arena.play.launcher.launcher import Launcher
-from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
-from arena.rules import Rules
+from arena.protocol.match import Clock, MatchRecord, MatchSpec, RuntimeName, decode, encode
+from tests.builders import match_spec
 from tests.sandbox.hostile import bot
 from tests.sandbox.hostile.attack import Attack, Outcome, Peak, seats_of
 from tests.sandbox.stage import ProcessStage
@@ -56,16 +56,8 @@ class QuickStage:
     def _play(
         self, programs: list[Callable[[], object]], clock: Clock, lines: str
     ) -> tuple[MatchSpec, Outcome]:
-        spec = MatchSpec(
-            match="hostile",
-            attempt=1,
-            rules=Rules(players=len(programs) + 1),
-            seeds=("5" * 32,),
-            seats=tuple(self._source(p.__module__, p.__name__) for p in (*programs, bot.honest)),
-            clock=clock,
-            limits=Limits(),
-            runtime=RuntimeName.PROCESS,
-        )
+        seats = [self._source(p.__module__, p.__name__) for p in (*programs, bot.honest)]
+        spec = replace(match_spec(seats, clock=clock, runtime=RuntimeName.PROCESS), seeds=("5" * 32,))
         begun = time.monotonic()
         with self._referee(lines) as peak:
             slots = tuple(range(len(spec.seats)))

@@ -16,10 +16,10 @@ import docker
 
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.seats import REFEREE_UID
-from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
-from arena.rules import Rules
+from arena.protocol.match import Clock, MatchRecord, MatchSpec, decode, encode
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import FIRST_UID
+from tests.builders import match_spec
 from tests.images.archives import members
 from tests.images.tars import tar
 from tests.locks import host_lock
@@ -199,16 +199,8 @@ class HostileStage:
         return decode(self._launcher.play(encode(spec), slots), MatchRecord)
 
     def _match(self, name: str, commands: tuple[tuple[str, ...], ...], clock: Clock) -> MatchSpec:
-        return MatchSpec(
-            match=name,
-            attempt=1,
-            rules=Rules(players=len(commands)),
-            seeds=(uuid.uuid5(uuid.NAMESPACE_OID, name).hex,),
-            seats=tuple(self._image(command) for command in commands),
-            clock=clock,
-            limits=Limits(),
-            runtime=RuntimeName.DOCKER,
-        )
+        spec = match_spec([self._image(command) for command in commands], clock=clock)
+        return replace(spec, match=name, seeds=(uuid.uuid5(uuid.NAMESPACE_OID, name).hex,))
 
     def _referee(self, control: Control) -> AbstractContextManager[None]:
         return nullcontext() if control.referee is None else changed_referee(self._folder, control.referee)

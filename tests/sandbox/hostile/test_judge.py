@@ -12,16 +12,14 @@ import pytest
 
 from arena.protocol.faults import Fault, stand_in
 from arena.protocol.match import (
-    Clock,
     Decision,
     GameRecord,
-    Limits,
     MatchRecord,
     MatchSpec,
-    RuntimeName,
     SeatReport,
 )
 from arena.rules import Move, Rules, apply, new_game, seats_to_move, shuffled_deck, view
+from tests.builders import match_spec
 from tests.sandbox.hostile.attack import SEAT, Attack, Control, Outcome, Peak
 from tests.sandbox.hostile.bot import choose, honest
 from tests.sandbox.hostile.catalog import ATTACKS
@@ -42,16 +40,7 @@ ATTACK = Attack(
 
 def spec(name: str) -> MatchSpec:
     """Return the spec of a match of two bots."""
-    return MatchSpec(
-        match=name,
-        attempt=1,
-        rules=Rules(players=2),
-        seeds=(SEED,),
-        seats=IMAGES,
-        clock=Clock(),
-        limits=Limits(),
-        runtime=RuntimeName.DOCKER,
-    )
+    return replace(match_spec(IMAGES), match=name, seeds=(SEED,))
 
 
 def played(name: str, *, fault_seat: int | None = None, other_card_of: int | None = None) -> MatchRecord:

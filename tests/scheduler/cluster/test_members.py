@@ -23,13 +23,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from arena.app.folders import utc_now
 from arena.play.botfiles import samples
 from arena.play.launcher import LauncherStopped, MatchVoid
-from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, Progress, RuntimeName, decode, encode
-from arena.rules import Rules
+from arena.protocol.match import Clock, MatchRecord, MatchSpec, Progress, RuntimeName, decode, encode
 from arena.scheduler.cluster.certificates import CertificateError, make_keys
 from arena.scheduler.cluster.link import Link, SchedulerUnreachable
 from arena.scheduler.cluster.member import Keys, WrongCluster, address_of, security_of
 from arena.scheduler.cluster.workers import ClusterReservation, ClusterWorkers, cluster_workers
 from arena.scheduler.workers import WorkerLost
+from tests.builders import match_spec
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS, wait_until, within
 from tests.ports import free_port
@@ -69,16 +69,8 @@ def slow(tmp_path: Path) -> str:
 
 def spec(source: str, *, deals: int = 1) -> MatchSpec:
     """Return a specification of a match between a bot and itself."""
-    return MatchSpec(
-        match="m",
-        attempt=1,
-        rules=Rules(players=2),
-        seeds=tuple(f"{deal:032x}" for deal in range(deals)),
-        seats=(source, source),
-        clock=Clock(start_millis=60_000, move_millis=30_000),
-        limits=Limits(),
-        runtime=RuntimeName.PROCESS,
-    )
+    clock = Clock(start_millis=60_000, move_millis=30_000)
+    return match_spec((source, source), games=deals, clock=clock, runtime=RuntimeName.PROCESS)
 
 
 def link(cluster: Hosts, shown: Keys | None, session: str = "s") -> Link:
