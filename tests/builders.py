@@ -144,14 +144,10 @@ def add_bots(store: Store, names: Sequence[tuple[str, str]]) -> list[int]:
 def play_matches(
     store: Store, seatings: Sequence[Sequence[int]], rules: Rules, *, name: str, faults: float = 0
 ) -> None:
-    """Queue a match of two deals for each seating, play them at random and record them.
+    """Queue a match of two deals for each seating of versions, play them at random and record them.
 
-    Args:
-        store: The store that gets the matches.
-        seatings: Ids of versions, one list per match.
-        rules: The matches' rules.
-        name: Prefix of the matches' ids, and seed of all randomness.
-        faults: Share of faulty decisions.
+    ``name`` is the prefix of the matches' ids and the seed of all randomness, ``faults`` the share of faulty
+    decisions.
     """
     dice = random.Random(name)  # noqa: S311 - a game that can be repeated
     seeds = tuple(dice.randbytes(16).hex() for _ in range(2))

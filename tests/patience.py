@@ -22,12 +22,9 @@ _T = TypeVar("_T")
 
 
 def wait_until(condition: Callable[[], _T | None], what: str = "a condition", pause: float = 0.01) -> _T:
-    """Wait until a condition is true, and return its value. The pauses become longer and longer.
+    """Wait until the condition returns a true value, and return it. The pauses become longer and longer.
 
-    Args:
-        condition: Returns a true value when the wait is over.
-        what: What is being awaited or still missing, for the error message.
-        pause: Initial number of seconds between checks.
+    ``what`` is named in the error, ``pause`` is the first pause in seconds.
     """
     deadline = time.monotonic() + WAIT_SECONDS
     while not (found := condition()):

@@ -34,10 +34,7 @@ def find_programs() -> Path | None:
 
 
 class Cluster:
-    """A cluster with one server.
-
-    PostgreSQL refuses to run as root, so root starts it as the user postgres.
-    """
+    """A cluster with one server. Root starts it as the user postgres, since it refuses to run as root."""
 
     def __init__(self, programs: Path) -> None:
         self._programs = programs

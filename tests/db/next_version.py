@@ -18,13 +18,7 @@ NICKNAMES: Final = (
 
 
 def become(monkeypatch: pytest.MonkeyPatch, folder: Path, statements: tuple[str, ...] = NICKNAMES) -> None:
-    """Make this process the next version until the test ends.
-
-    Args:
-        monkeypatch: The test's fixture.
-        folder: An existing folder for that version's migrations.
-        statements: The SQL of its migration.
-    """
+    """Make this process the next version, whose migration is these statements, until the test ends."""
     scripts = folder / "next-migrations"
     shutil.copytree(Path(migrations.__file__).parent, scripts)
     (scripts / "versions" / "added.py").write_text(

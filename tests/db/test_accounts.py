@@ -358,10 +358,7 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
 
 @on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
-    """The account's visits, and attempts to log in to it, lose their address and get the pseudonym.
-
-    Other accounts' entries are unchanged.
-    """
+    """Its visits and attempts to log in lose their address and get the pseudonym; others don't change."""
     ann = add_account(store, "ann")
     store.accounts.record(visit(0))
     store.accounts.record(visit(1, who="", subject="account:ann"))

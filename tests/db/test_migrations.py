@@ -57,10 +57,7 @@ def rows_of(database: Database) -> Held:
 def test_a_migration_loses_nothing(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A migration keeps the rows of all tables, and the arena continues with them.
-
-    If a migration fails, it changes nothing.
-    """
+    """A migration keeps all rows, and the arena continues with them. One that fails changes nothing."""
     before = rows_of(database)
     assert [table for table, rows in before.items() if not rows] == [], "fill_every_table left tables empty"
     fail(database, before, monkeypatch, tmp_path / "failing")
@@ -135,10 +132,7 @@ def newest(filled_file: Path) -> list[tuple[Table, list[dict[str, Any]]]]:
 def test_earlier_revisions_are_migrated(
     empty_url: str, newest: list[tuple[Table, list[dict[str, Any]]]]
 ) -> None:
-    """Rows of revision 0100 are kept. New columns get defaults, and dropped ones disappear.
-
-    After the migration, SQLite checks foreign keys again.
-    """
+    """Rows are kept, new columns get defaults, dropped ones go, and SQLite checks foreign keys again."""
     with closing(Database(empty_url)) as database, database.migrate() as connection:
         upgrade(connection, "0100")
         for table, rows in newest:

@@ -55,10 +55,7 @@ def read_only(cluster: Cluster, url: str) -> Iterator[None]:
 def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
     postgresql_cluster: Cluster, postgresql_url: str
 ) -> None:
-    """Like a standby server, the server allows reads.
-
-    Until it accepts writes, they fail as if the server were unavailable.
-    """
+    """Like a standby server, it allows reads. Writes fail as if the server were unavailable."""
     with closing(open_store(postgresql_url)) as store:
         (match, *_) = add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
     with closing(Database(postgresql_url)) as database, read_only(postgresql_cluster, postgresql_url):
@@ -82,10 +79,7 @@ def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
 
 
 def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
-    """A locked file can be read, but writers would wait.
-
-    The check fails immediately, as it does if the file was moved away.
-    """
+    """Writers would wait, so the check fails immediately, as it does if the file was moved away."""
     file = tmp_path / "arena.sqlite3"
     with closing(open_store(sqlite_url)) as store:
         with closing(sqlite3.connect(file, isolation_level=None)) as other:

@@ -213,10 +213,7 @@ def test_subscriptions_belong_to_their_owners(store: Store) -> None:
 
 @on_both
 def test_a_bot_is_overtaken_once_a_day(store: Store) -> None:
-    """The notice names the bot that took the rank.
-
-    A second loss of the rank within a day is reported after that day, unless the rank has been regained.
-    """
+    """A second loss of the rank within a day is reported after that day, unless the rank was regained."""
     ann = add_account(store, "ann")
     subscribe(store, ann)
     bots = (bot_of(store, "mine", ann), bot_of(store, "other", add_account(store, "ben")))

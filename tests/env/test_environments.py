@@ -96,9 +96,9 @@ def _play(game: AgainstBots, choose: Callable[[Any], int]) -> tuple[list[bytes],
 
 @pytest.mark.parametrize("rules", _RULES, ids=str)
 def test_a_learner_plays_against_house_bots(rules: Rules) -> None:
-    """Gymnasium's checker reports nothing. The same seed and actions give the same game.
+    """The same seed and actions give the same game, even if opponents play at random.
 
-    This holds even if opponents play at random. The caller's own random state is unchanged.
+    Gymnasium's checker reports nothing, and the caller's own random state is unchanged.
     """
 
     def first_legal(seen: Any) -> int:  # noqa: ANN401 - as in Gymnasium

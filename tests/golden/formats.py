@@ -31,17 +31,11 @@ FILE: Final = Path(__file__).with_name("formats.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFormat:
-    """A format that is stored or sent.
+    """A format that is stored or sent."""
 
-    Attributes:
-        number: The format's number or name, which is stored with the data.
-        where: The name of the constant with the number.
-        shape: All that a reader must know about the data, as JSON.
-    """
-
-    number: str
-    where: str
-    shape: Any
+    number: str  # or name; stored with the data
+    where: str  # the name of the constant with the number
+    shape: Any  # all that a reader must know about the data, as JSON
 
 
 def today() -> dict[str, StoredFormat]:

@@ -119,10 +119,7 @@ def write_bot(folder: Path, steps: str) -> Path:
 def test_a_bots_folder_becomes_an_image(
     docker_client: docker.DockerClient, image_builder: ImageBuilder, tmp_path: Path
 ) -> None:
-    """The image runs the bot's file. Building it again returns the same id.
-
-    Any user can read the image's files, even if others can't read the folder.
-    """
+    """The image runs the bot's file, whatever its permissions. Building it again returns the same id."""
     # A unique name, because other checkouts may be running this test.
     name = f"host-test-{uuid.uuid4().hex[:8]}"
     folder = write_bot(tmp_path / name, 'ENTRYPOINT ["python3", "/bot/bot.py"]')

@@ -183,10 +183,7 @@ def test_another_image_under_the_tag_is_reported_and_used_on_request(
 def test_an_image_that_the_operator_pinned_is_used(
     docker_client: docker.DockerClient, image_builder: ImageBuilder, registry: Registry, parents: Parents
 ) -> None:
-    """An image that was pulled by digest and tagged before the first start is used.
-
-    The registry's tag may have changed since.
-    """
+    """An image that was pulled by digest and tagged before the first start is used."""
     pinned = f"{registry.name.removesuffix(':1')}@{registry.publish('first')}"
     registry.publish("second")
     docker_client.images.pull(pinned)

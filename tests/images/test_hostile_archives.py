@@ -37,10 +37,7 @@ def test_there_are_forty_attacks() -> None:
 
 
 def _variants() -> list[ParameterSet]:
-    """Return all attacks.
-
-    If several are rejected with the same text, ``make test`` tries only the first.
-    """
+    """Return all attacks. Of those rejected with the same text, ``make test`` tries only the first."""
     first: dict[str, Attack] = {}
     return [
         pytest.param(

@@ -87,10 +87,7 @@ def test_the_images_of_bots_on_the_ladder_are_kept(
 def test_a_folder_without_any_image_in_use_is_an_error(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
 ) -> None:
-    """If every image in use is missing, the disk is probably not mounted: nothing is pruned or added.
-
-    No image is recorded as gone either, and the engine isn't pruned.
-    """
+    """The disk is probably not mounted: nothing is pruned, added or recorded as gone."""
     add_bot(results, "house", source="sha256:house", author="house")
     for letter in (b"1", b"2"):
         add_bot(results, "mine", source=keep(images, letter * 100).id)

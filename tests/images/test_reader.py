@@ -259,10 +259,7 @@ FORGED = {
 def test_a_reader_that_was_taken_over(
     forgery: str, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing that a compromised reader prints or writes can produce an image.
-
-    No output is left on the disk, and the error can be displayed safely.
-    """
+    """Nothing that it prints or writes can produce an image, remain on the disk or spoil the error's text."""
     program, kind, words = FORGED[forgery]
     _run_instead(monkeypatch, tmp_path, FORGER + program)
     assert MAX_ANSWER_BYTES < 10**7

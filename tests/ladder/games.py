@@ -68,10 +68,7 @@ class Played:
 
 
 def played(rules: Rules, seed: bytes, *, faults: float = 0) -> Played:
-    """Play a random game that is determined by the seed.
-
-    ``faults`` is the share of faulty decisions.
-    """
+    """Play a random game that is determined by the seed. ``faults`` is the share of faulty decisions."""
     end, record = play(rules, seed.hex(), Random(seed), faults=faults)  # noqa: S311 - a test's dice
     assert end.result is not None
     rows = [[decision.fault if decision else None for decision in step] for step in record.steps]

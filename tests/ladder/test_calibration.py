@@ -13,10 +13,7 @@ from tests.ladder.games import START, places_of, unchanged
 
 
 def ladder(games: int, noise: float = 1.0) -> list[PredictedGame]:
-    """Rate games of bots whose skills follow the prior.
-
-    ``noise`` scales the noise that the ratings assume.
-    """
+    """Rate games of bots whose skills follow the prior. ``noise`` scales the noise that ratings assume."""
     dice = random.Random(7)  # noqa: S311 - a test's dice
     skills = [dice.gauss(initial().mean, initial().deviation) for _ in range(40)]
     ratings = [initial() for _ in skills]
@@ -63,10 +60,7 @@ def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibrati
 
 
 def test_fair_ratings_stay_in_their_intervals(honest: tuple[list[PredictedGame], Calibration]) -> None:
-    """About 95% of ratings move within the intervals given by their deviations.
-
-    The ten periods have equal size.
-    """
+    """About 95% of ratings move within the intervals given by their deviations."""
     games, found = honest
     assert [span.games for span in found.spans] == [300] * 10
     assert (found.spans[0].start, found.spans[-1].end) == (games[0].ended, games[-1].ended)

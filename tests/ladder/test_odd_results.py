@@ -17,10 +17,7 @@ BOTS = 12
 def season(
     games: int, seed: int, results: Callable[[list[int], list[float]], list[float]]
 ) -> list[PredictedGame]:
-    """Play games between bots with correct ratings at random tables.
-
-    ``results`` may change each game's results.
-    """
+    """Play games of correctly rated bots at random tables. ``results`` may change each game's results."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     skills = [dice.gauss(25, 5) for _ in range(BOTS)]
     found = []

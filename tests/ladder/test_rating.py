@@ -77,10 +77,7 @@ def test_a_tie_draws_unequals_together() -> None:
 @pytest.mark.parametrize("deviation", [0.5, 25 / 3])
 @pytest.mark.parametrize("tie", [False, True])
 def test_extreme_upset_is_rated(players: int, deviation: float, *, tie: bool) -> None:
-    """A gap of 600 exceeds double precision.
-
-    Even then, ratings are finite, and the weak player's mean rises.
-    """
+    """A gap of 600 exceeds double precision. Still, ratings are finite, and the weak player's mean rises."""
     ratings = [Rating(-275.0, deviation)] + [Rating(325.0, deviation)] * (players - 1)
     places = [1] * players if tie else list(range(1, players + 1))
     weak, *strong = update(ratings, places)

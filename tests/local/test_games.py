@@ -79,10 +79,7 @@ def test_a_game_follows_the_rules(rules: Rules, tmp_path: Path) -> None:
 def test_a_mistake_has_its_line_and_its_position(
     text: str, fault: Fault, what: str, where: str, tmp_path: Path
 ) -> None:
-    """The stand-in decides in place of a faulty answer.
-
-    After too many faults it takes over the seat, which comes last.
-    """
+    """The stand-in decides instead. After too many faults it takes over the seat, which comes last."""
     bad = write(tmp_path, "bad", f"import time\nclass Bot:\n  def choose(self, view):\n    {text}\n")
     result = play(Rules(players=2), write(tmp_path, "first", FIRST), bad)
     mistake = result.mistakes[0]
@@ -171,10 +168,7 @@ def test_code_that_ends_its_process_is_reported(text: str, what: str, tmp_path: 
 
 
 def test_a_loop_that_catches_everything_is_stopped(tmp_path: Path) -> None:
-    """A bot that catches interrupts is taken over.
-
-    If its `try` catches each of them, its process is killed, and the line is reported.
-    """
+    """The bot is taken over. If it catches each interrupt, its process is killed; the line is reported."""
     bad = write(tmp_path, "bad", DEAF)
     try:
         assert run(write(tmp_path, "first", FIRST), bad, games=1)[0].seats[1].is_taken_over

@@ -51,10 +51,7 @@ def test_hypotheses_that_make_no_sense_are_refused(effect: float, error: float) 
 
 @pytest.mark.parametrize("shape", ["close", "table"])
 def test_the_error_rates_are_those_that_were_asked_for(shape: str) -> None:
-    """Within four standard deviations, at most 5% of tests are wrong under either hypothesis.
-
-    No test says that a worse bot is better.
-    """
+    """Within four standard deviations, at most 5% of tests are wrong. None calls a worse bot better."""
     dice, tests = random.Random(7), many(60, 500)  # noqa: S311 - reproducible
     most = 0.05 + 4 * math.sqrt(0.05 * 0.95 / tests)
     assert simulate_tests(with_mean(SHAPES[shape], 0.0), Hypotheses(), tests, dice).better <= most

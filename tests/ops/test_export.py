@@ -160,10 +160,7 @@ def test_a_day_is_finished_an_hour_after_its_end_and_never_changes(store: Store,
 
 
 def test_a_wrong_clock_loses_no_game(store: Store, tmp_path: Path) -> None:
-    """A clock that runs ahead closes a day too early.
-
-    Games with a future time are in the current day's files.
-    """
+    """A day may be closed too early. Games with a future time are in the current day's files."""
     folder = tmp_path / "exports"
     exporter(store, folder).make()
     play_on(store, START + timedelta(days=365), "ahead")

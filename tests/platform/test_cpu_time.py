@@ -91,10 +91,7 @@ time.sleep(3600)
 
 
 def test_timers_of_a_sleeping_bot_excuse_nothing() -> None:
-    """Threads with timers wait whenever they wake up, but these waits don't count.
-
-    As a control, the same waits count while messages are exchanged.
-    """
+    """Waits of threads that timers wake up don't count. The same waits count while messages are exchanged."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (NAPS, SPINS, SPINS, SPINS)]

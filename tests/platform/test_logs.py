@@ -127,10 +127,7 @@ assert log_message("hello %s")
 
 
 def test_for_people_nothing_moves_the_cursor() -> None:
-    """Control characters are escaped in events, fields, libraries' messages and tracebacks.
-
-    Tracebacks keep their line breaks.
-    """
+    """Control characters are escaped in events, fields and tracebacks, which keep their line breaks."""
     text = logged(
         r"""
 from arena.platform.text import log_message

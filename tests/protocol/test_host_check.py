@@ -42,10 +42,7 @@ def test_the_report_is_stored_and_decides(base_image: str, settings: Settings) -
 
 
 def test_plain_processes_keep_the_gate_closed(settings: Settings) -> None:
-    """With plain processes, the gate stays closed even if all controls are accepted.
-
-    The report says that nothing is isolated.
-    """
+    """This is so even if all controls are accepted. The report says that nothing is isolated."""
     processes = settings.model_copy(
         update={"sandbox": RuntimeName.PROCESS, "accept_missing": frozenset(CONTROL_NAMES)}
     )

@@ -40,10 +40,7 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
-    """A program finds its socket through ARENA_REFEREE, and ``wait`` returns its exit code.
-
-    check_source accepts it, and its sandbox describes its limits.
-    """
+    """A program finds its socket through ARENA_REFEREE, and ``wait`` returns its exit code."""
     source = stage.source(SAY_HELLO)
     stage.runtime.check_source(source)
     with launched(stage, source) as (sandbox, server):
@@ -88,10 +85,7 @@ def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -
 
 
 def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
-    """``remove`` kills a running program and its children. A second call does nothing.
-
-    If another thread is waiting for the program's end, ``wait`` returns.
-    """
+    """``remove`` kills a program and its children, and ends another thread's ``wait``."""
     with listening() as (folder, server), ThreadPoolExecutor(1) as pool:
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder))
         waiting = pool.submit(sandbox.wait)

@@ -404,10 +404,7 @@ def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, r
 
 @pytest.mark.postgresql
 def test_matches_locked_by_another_coordinator_block_nothing(postgresql_url: str, run_dir: Path) -> None:
-    """The coordinator's loop continues, so results are stored.
-
-    The locked matches are played once their rows are unlocked.
-    """
+    """The loop continues, so results are stored. The matches are played once their rows are unlocked."""
     notes = Notes()
     launcher = QuickLauncher(run_dir)
     with (

@@ -60,10 +60,7 @@ def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
 
 
 def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders: dict[str, Path]) -> None:
-    """A start enters only the house bots whose folders it is given.
-
-    Earlier house bots without a folder don't play.
-    """
+    """Only house bots whose folders a start is given play; earlier ones without a folder don't."""
     assert ladder is not None
     shutil.rmtree(folders["spoiler"])
     again = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits(), has=ProcessRuntime().has_source)
@@ -89,10 +86,7 @@ def test_a_new_house_bot_takes_no_authors_name(store: Store, folders: dict[str, 
 def test_matches_that_were_drawn_wait_for_the_folder(
     store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path, run_dir: Path
 ) -> None:
-    """Matches of a missing bot neither fail nor get quarantined, and are played once the folder is back.
-
-    Other matches are played meanwhile.
-    """
+    """They neither fail nor get quarantined, and are played once it is back. Others are played meanwhile."""
     ladder.ensure_round()
     aside = folders["greedy"].rename(tmp_path / "aside")
     ladder.update_house_bots()

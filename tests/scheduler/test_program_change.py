@@ -51,10 +51,7 @@ def _program(tmp_path: Path) -> Path:
 
 
 def _play(store: Store, notes: Notes, launcher: QuickLauncher, program: Path) -> dict[str, int]:
-    """Play two matches, one after the other.
-
-    Return how many matches are still waiting afterwards, and the number of games.
-    """
+    """Play two matches one after the other. Return the numbers of waiting matches and of games."""
     files = ProgramFiles(program)
     ladder = ladder_of(store)
     ladder.add_match()
@@ -88,10 +85,7 @@ def test_a_match_that_fails_after_an_upgrade_is_requeued(store: Store, run_dir: 
 
 
 def test_only_the_programs_own_files_count(tmp_path: Path) -> None:
-    """Compiled files, and files that aren't Python, don't count as changes.
-
-    Python files that change, appear or vanish do.
-    """
+    """Python files that change, appear or vanish count; compiled ones and other files don't."""
     program = _program(tmp_path)
     files = ProgramFiles(program)
     (program / "__pycache__").mkdir()

@@ -127,13 +127,7 @@ def play(source: str, script: Script, *, before: bytes = b"") -> Exit:
 
 
 def play_command(command: Command, script: Script, *, before: bytes = b"") -> Exit:
-    """Run a bot against a script.
-
-    Args:
-        command: The command that starts the bot.
-        script: The referee's part, from the beginning of the stream to its end.
-        before: A line on the bot's stdout; the server starts only after it.
-    """
+    """Run a bot against a script. The server starts only after the line ``before`` on the bot's stdout."""
     return asyncio.run(asyncio.wait_for(_play(command, script, before), WAIT_SECONDS))
 
 

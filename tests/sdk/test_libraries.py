@@ -81,10 +81,7 @@ def test_the_bot_sees_the_complete_view_in_every_decision(library: Library, rule
 
 
 def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
-    """If a message has requests of many games, one message has all answers, with their games' numbers.
-
-    By default, a function plays 32 games at once.
-    """
+    """One message answers the requests of many games; by default, a function plays 32 at once."""
     rules = Rules(players=2)
     state = first_state(rules)
 

@@ -54,10 +54,7 @@ def found(store: Store, id_: str) -> KnownSubmission:
 def test_a_submission_survives_every_kill(
     settings: Settings, docker_client: docker.DockerClient, base_image: str
 ) -> None:
-    """The arena is killed during a qualification game and, in `make soak`, also during the inspection.
-
-    Afterwards, there is one version with three games, and no file is left.
-    """
+    """Kills come during a qualification game and, in `make soak`, the inspection. No file is left."""
     assert base_image
     settings.data_dir.mkdir()
     with closing(open_store(settings.url)) as store:

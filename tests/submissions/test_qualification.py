@@ -370,10 +370,7 @@ WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s during whi
 
 
 def test_games_that_a_busy_host_delayed_are_repeated() -> None:
-    """Delayed games are repeated at most twice. The verdict on the third counts and mentions the repetitions.
-
-    If the host didn't delay the bot, the verdict counts immediately.
-    """
+    """They are repeated at most twice, which the third verdict mentions. A verdict without a delay counts."""
     kept_waiting = played(gone(Fault.ABSENT, WAITED), NEVER)
     sound = played(well)
     assert standing([kept_waiting]) == QualificationStanding((), 1, None)

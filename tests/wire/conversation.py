@@ -35,16 +35,10 @@ Speaker = Callable[[int, bytes], bytes]
 
 
 class Conversation(NamedTuple):
-    """The messages of one match.
-
-    Attributes:
-        rules: The rules of the games.
-        lines: (seat, the referee's message, the bot's answer or empty bytes), in order.
-        games: The records of the games.
-    """
+    """The messages of one match."""
 
     rules: Rules
-    lines: tuple[tuple[int, bytes, bytes], ...]
+    lines: tuple[tuple[int, bytes, bytes], ...]  # seat, referee's message, bot's answer or empty bytes
     games: tuple[GameRecord, ...]
 
 

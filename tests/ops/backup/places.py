@@ -69,12 +69,7 @@ class Spot:
 
 
 class Spots:
-    """Creates places in a folder, with databases in a cluster.
-
-    Args:
-        folder: The parent of their data directories.
-        cluster: The PostgreSQL cluster; None if all places use SQLite.
-    """
+    """Creates places in a folder, with databases on SQLite or in a PostgreSQL cluster."""
 
     def __init__(self, folder: Path, cluster: Cluster | None) -> None:
         self._folder = folder
@@ -97,11 +92,7 @@ class Spots:
 
 
 def settle(spot: Spot, *, size: int = 4000) -> BotImage:
-    """Create an arena with a bot whose image is stored, and an upload of this many bytes in progress.
-
-    Returns:
-        The bot's image.
-    """
+    """Create an arena with a stored bot and an upload of this size in progress. Return the bot's image."""
     spot.settings.data_dir.mkdir(mode=0o700)
     image = keep(spot.images, b"base" * 1000, b"bot" * 1000)
     with spot.store() as store:

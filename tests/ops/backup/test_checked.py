@@ -86,10 +86,7 @@ def test_a_failed_backup_on_stdout_is_cut_off(live: Spot, spots: Spots, tmp_path
 
 
 def test_a_backup_is_read_back_before_it_is_reported(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """A backup in a file is verified. One on stdout can't be, so it isn't reported as verified.
-
-    It can be piped to another host and restored there.
-    """
+    """A backup in a file is verified. One on stdout can't be, but it can be piped to another host."""
     made = live.arena("backup", "kept.zip", folder=tmp_path)
     assert made.returncode == 0
     assert b"arena: verifying the backup\narena: backup written and verified: " in made.stderr

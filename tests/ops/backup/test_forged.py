@@ -65,23 +65,14 @@ _ODD: tuple[Any, ...] = (
 
 @dataclass
 class Forgery:
-    """A backup that is about to be written.
-
-    Attributes:
-        rows: The rows of each table.
-        columns: The columns of each table.
-        files: The other parts.
-        manifest: Values for the manifest.
-        raw: Bytes of tables, used instead of their rows.
-        counts: Numbers of rows for the manifest, used instead of the true ones.
-    """
+    """A backup that is about to be written."""
 
     rows: dict[str, Rows]
     columns: dict[str, tuple[str, ...]]
-    files: dict[str, bytes]
+    files: dict[str, bytes]  # all parts except tables
     manifest: dict[str, Any]
-    raw: dict[str, bytes] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+    raw: dict[str, bytes] = field(default_factory=dict)  # bytes of tables, used instead of their rows
+    counts: dict[str, int] = field(default_factory=dict)  # wrong numbers of rows for the manifest
 
     @classmethod
     def of(cls, path: Path) -> "Forgery":

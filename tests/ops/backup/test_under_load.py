@@ -22,19 +22,11 @@ ACROSS = [postgresql, pytest.mark.soak]  # test_large_numbers.py restores across
 
 
 class Life:
-    """An arena in which games end and people register until the context ends.
-
-    Args:
-        spot: The arena's place.
-
-    Attributes:
-        boards: Every leaderboard so far, by the number of games.
-        begun: Set once there is some data.
-    """
+    """An arena in which games end and people register until the context ends."""
 
     def __init__(self, spot: Spot) -> None:
-        self.boards: dict[int, tuple[Standing, ...]] = {}
-        self.begun = threading.Event()
+        self.boards: dict[int, tuple[Standing, ...]] = {}  # every leaderboard so far, by the number of games
+        self.begun = threading.Event()  # set once there is some data
         self._spot = spot
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._live)

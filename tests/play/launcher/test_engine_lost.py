@@ -39,16 +39,12 @@ CLOSED = (
 
 
 class EngineLine:
-    """A socket that forwards to the engine until it is cut.
-
-    Attributes:
-        ending: Whether to act like an engine that is shutting down: healthy, but with closed volumes.
-        silent: Whether to accept requests without ever responding.
-    """
+    """A socket that forwards to the engine until it is cut."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.ending = self.silent = False
+        self.ending = False  # True to act like an engine that is shutting down: healthy, with closed volumes
+        self.silent = False  # True to accept requests without ever responding
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
         self._server.listen()

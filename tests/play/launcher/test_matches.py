@@ -39,10 +39,7 @@ def test_good_bots_play_every_game(hall: Hall, players: int) -> None:
 
 
 def test_illegal_answers_take_the_seat_over_in_every_game(process_hall: Hall) -> None:
-    """After three illegal moves the stand-in finishes the game; the next game starts without faults.
-
-    Replaying the referee's record by the rules gives the same games.
-    """
+    """After three illegal moves the stand-in finishes the game; the next game starts without faults."""
     spec = process_hall.spec(programs.GOOD, programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
     record = decode(process_hall.launcher.play(encode(spec), (0, 1, 2)), MatchRecord)
     assert [faults(record, 1, game) for game in (0, 1)] == [[Fault.ILLEGAL] * 3] * 2
@@ -53,10 +50,7 @@ def test_illegal_answers_take_the_seat_over_in_every_game(process_hall: Hall) ->
 
 
 def test_a_bot_that_ends_before_it_greets_loses_one_game(process_hall: Hall) -> None:
-    """A bot that exits before it greets has a fault and a reason. Only one game is played.
-
-    Its stderr has what it printed, without a traceback from the arena's library.
-    """
+    """It has a fault and a reason. Its stderr has what it printed, without a traceback from the library."""
     record = process_hall.play(programs.GOOD, programs.DIES_AT_START, games=3, clock=PATIENT)
     assert len(record.games) == 1
     assert faults(record, 0) == []
@@ -98,10 +92,7 @@ def heard(hall: Hall, said: str, code: int, place: int = 0) -> list[str]:
 
 @pytest.mark.usefixtures("awaited_exits")
 def test_a_bot_learns_only_the_moves_of_another(process_hall: Hall) -> None:
-    """A bot gets the same events whatever another's note, stderr, exit code, library and files are.
-
-    If the other one plays other cards, it gets other events.
-    """
+    """Only another's cards change a bot's events; its note, stderr, exit code, library and files don't."""
     events = heard(process_hall, "salmon", 3)
     assert len(events) > 50
     assert heard(process_hall, "a whole plate of nigiri", 77) == events

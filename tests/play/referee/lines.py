@@ -82,10 +82,7 @@ def conduct(
 def bots_over_sockets(
     names: Sequence[str], games_at_once: int, program: str = BOT
 ) -> Iterator[list[GrpcPlayer]]:
-    """Yield players for bots that run as processes.
-
-    The arguments of ``program`` are the bot's name and the number of games it plays at once.
-    """
+    """Yield bots that run as processes. ``program`` gets a bot's name and its number of games at once."""
     encoder = Encoder()
     with short_folder() as folder:
         sockets = [Path(folder, f"{seat}.sock") for seat in range(len(names))]

@@ -36,10 +36,7 @@ def complaints(
     hostile: MatchSpec,
     second: tuple[MatchSpec, MatchRecord] | None = None,
 ) -> tuple[str, ...]:
-    """Return what is wrong with attacks that were played in one match against the arena as it is.
-
-    The result is empty if all were stopped.
-    """
+    """Return what is wrong with attacks that were played in one match against the arena as it is."""
     outcome = outcomes[0]
     of_second: list[str] = []
     if second is not None:

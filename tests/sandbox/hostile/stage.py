@@ -72,10 +72,7 @@ class LooseClient(docker.APIClient):
 
 
 class HostileStage:
-    """An engine that holds the programs as images.
-
-    ``runtime`` is the engine's name for the runtime of the containers, or None for its default.
-    """
+    """The engine, or one of its runtimes, with the programs as images."""
 
     def __init__(self, client: docker.DockerClient, base_image: str, runtime: str | None = None) -> None:
         self.install = f"hostile-{uuid.uuid4().hex[:8]}"

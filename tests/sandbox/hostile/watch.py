@@ -23,10 +23,7 @@ _WINDOW_SECONDS: Final = 0.5
 
 
 class Group:
-    """The control groups of one container, for cgroup v1, v2, or v2 with systemd.
-
-    ``details`` is the engine's description of the container.
-    """
+    """The control groups of a container that the engine describes: cgroup v1, v2, or v2 with systemd."""
 
     def __init__(self, details: dict[str, Any]) -> None:
         self.container: str = details["Id"]

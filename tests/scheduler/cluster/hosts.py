@@ -25,10 +25,7 @@ from tests.ports import free_port
 class Hosts:
     """A cluster on one machine. Each process has its own folder, as if it ran on its own host.
 
-    Args:
-        folder: The parent of all folders. Its path must be short, since sockets lie below it.
-        sandbox: The runtime of bots.
-        images: The image store for Docker; None for plain processes.
+    The path of ``folder`` must be short, since sockets lie below it.
     """
 
     def __init__(self, folder: Path, sandbox: RuntimeName, images: Path | None = None) -> None:

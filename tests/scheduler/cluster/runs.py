@@ -31,56 +31,32 @@ QUICK = ("random", "greedy", "spoiler")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """The outcomes of a run's matches.
-
-    Attributes:
-        matches: Matches to play.
-        kills: Kills of workers.
-        scheduler_kills: Kills of the scheduler.
-        played: Matches with a result.
-        missing: Matches without a result.
-        doubled: Games that were stored twice, or whose rating event is missing or duplicated.
-        quarantined: Quarantined matches.
-        faults: Faults that bots were blamed for.
-        differing: Ratings that a rebuild changed.
-        lost: Attempts whose worker was lost.
-        voided: Attempts that failed because of an arena fault.
-        late: Results that were dropped because their attempt was no longer the current one.
-        players: Matches by worker name.
-        seconds: Seconds from the first claim to the last result.
-        longest_pause: The longest time between two results, in seconds.
-        again: For each lost match, the seconds from the kill until the match was claimed again.
-    """
+    """The outcomes of a run's matches."""
 
     matches: int
-    kills: int
+    kills: int  # of workers
     scheduler_kills: int
-    played: int
-    missing: int
-    doubled: int
+    played: int  # matches with a result
+    missing: int  # matches without a result
+    doubled: int  # games that were stored twice, or whose rating event is missing or duplicated
     quarantined: int
-    faults: int
-    differing: int
-    lost: int
-    voided: int
-    late: int
-    players: dict[str, int]
-    seconds: float
-    longest_pause: float
-    again: tuple[float, ...]
+    faults: int  # that bots were blamed for
+    differing: int  # ratings that a rebuild changed
+    lost: int  # attempts whose worker was lost
+    voided: int  # attempts that failed because of an arena fault
+    late: int  # results that were dropped because their attempt was no longer the current one
+    players: dict[str, int]  # matches by worker name
+    seconds: float  # from the first claim to the last result
+    longest_pause: float  # between two results; seconds
+    again: tuple[float, ...]  # for each lost match, the seconds from the kill until the next claim
 
 
 @dataclass
 class Notes:
-    """Records match events.
+    """Records match events."""
 
-    Attributes:
-        over: Called after each finished match with the number of finished matches.
-        started: Called whenever a match is given to a worker, with the worker's name.
-    """
-
-    over: Callable[[int], None] = lambda _: None
-    started: Callable[[str], None] = lambda _: None
+    over: Callable[[int], None] = lambda _: None  # called after each match with the number of finished ones
+    started: Callable[[str], None] = lambda _: None  # called with the name of a worker that was given a match
     finished: int = 0
     lost: list[str] = field(default_factory=list)
     voided: list[str] = field(default_factory=list)
@@ -116,14 +92,9 @@ class Notes:
 def cluster_run(
     matches: int, kills: int, scheduler_kills: int = 0, *, seed: int = 1, workers: int = 3
 ) -> Figures:
-    """Play matches on a separate scheduler and workers, some of which are killed during the run.
+    """Play matches of one deal on a separate scheduler and workers, some of which are killed.
 
-    Args:
-        matches: The number of matches, each of one deal between two quick bots.
-        kills: How many times a worker that was just given a match is killed with SIGKILL and restarted.
-        scheduler_kills: How many times the scheduler is killed and restarted.
-        seed: The seed from which the moments of the kills are drawn.
-        workers: The number of workers.
+    Workers are killed with SIGKILL right after they were given a match. All that are killed are restarted.
     """
     with (
         tempfile.TemporaryDirectory(prefix="kc-store-") as folder,
@@ -163,11 +134,8 @@ def queue_up(store: Store, matches: int) -> None:
 class _Killer:
     """Kills and restarts members of a cluster, each right after a worker was given a match.
 
-    So each kill loses at least one match.
-
-    Args:
-        cluster: The cluster.
-        whom: The kind of process to kill, by the number of matches given to workers so far.
+    So each kill loses at least one match. ``whom`` has the kinds of processes to kill, by the number of
+    matches given to workers so far.
     """
 
     def __init__(self, cluster: Hosts, whom: dict[int, str]) -> None:

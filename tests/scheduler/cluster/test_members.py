@@ -242,10 +242,7 @@ def test_a_match_reports_progress_and_frees_its_seats(cluster: Hosts, slow: str)
 
 
 def test_progress_is_reported_again_after_a_network_failure(cluster: Hosts, slow: str) -> None:
-    """The connection is lost although the scheduler is running.
-
-    Over the next connection, progress is reported again.
-    """
+    """The connection is lost although the scheduler is running; the next one reports progress again."""
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
         cut(cluster.port)
@@ -356,10 +353,7 @@ def test_members_export_metrics(cluster: Hosts) -> None:
 
 @pytest.mark.usefixtures("iptables")
 def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path, run_dir: Path) -> None:
-    """A worker that the scheduler can't reach gets no matches.
-
-    Matches voided by a defective worker aren't quarantined.
-    """
+    """It gets no matches if the scheduler can't reach it. Matches that it voids aren't quarantined."""
     port, run_dir = free_port(), run_dir / "run"
     with closed_port(port):
         cluster.start("worker2", "worker", "--port", str(port), key="worker", ARENA_RUN_DIR=str(run_dir))
@@ -384,10 +378,7 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
 
 
 def test_no_match_is_lost_when_workers_join_and_leave(cluster: Hosts, tmp_path: Path) -> None:
-    """On SIGTERM, the leaving worker finishes its matches.
-
-    Its results are collected, and other workers play the rest.
-    """
+    """On SIGTERM a worker finishes its matches, whose results are collected. Other workers play the rest."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         queue_up(store, 10)
 
