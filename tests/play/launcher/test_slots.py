@@ -1,12 +1,19 @@
-"""The number of bots that may run at once, and each bot's share of the cores."""
+"""Slots: how many bots may run at once, with which share of the cores, and what is swept away after them."""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.play.launcher import HostTooSmall
-from arena.play.launcher.slots import SlotPool
+from arena.play.launcher.slots import SlotPool, sweeper
 from arena.protocol.match import Limits
+from arena.sandbox.runtime import RuntimeFailure
+from tests.patience import wait_until
+from tests.play.launcher import programs
+from tests.play.launcher.conftest import Hall
+from tests.sandbox.stage import FOREVER, listening, spec_for
 
 PLENTY = 1 << 30
 """Enough memory for any number of slots, in MiB."""
@@ -84,3 +91,36 @@ def test_a_promised_match_is_played_even_if_fewer_slots_are_usable_by_then() -> 
     assert slots.reserve(2) is None
     assert slots.reserve(2, already_sent=True) == (2, 3)
     assert slots.reserve(2, already_sent=True) is None
+
+
+@pytest.mark.docker
+def test_strays_are_removed_and_a_match_in_progress_is_not(docker_hall: Hall) -> None:
+    """A sandbox that belongs to no match is removed; those of a match in progress aren't touched."""
+    stage = docker_hall.stage
+    with listening(slot=4) as (folder, _):
+        # Launch the sandbox before the sweeper starts, which could otherwise remove it during the launch.
+        sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder, slot=4))
+        with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
+            record = docker_hall.play(programs.GOOD, programs.GOOD)
+            wait_until(lambda: not stage.leftovers(), "the sweep")
+        with pytest.raises(RuntimeFailure, match="not by the arena"):
+            sandbox.wait()
+    assert [seat.trouble for seat in record.seats] == [None, None]
+    assert all(
+        decision is None or decision.fault is None for step in record.games[0].steps for decision in step
+    )
+
+
+def test_home_folders_of_processes_are_distinguished(process_hall: Hall) -> None:
+    """A sweep removes the home folder of a stray process and keeps that of a spared one."""
+    stage = process_hall.stage
+    with listening() as (folder, _):
+        spared, stray = (spec_for(stage, stage.source(FOREVER), folder) for _ in range(2))
+        sandboxes = [stage.runtime.launch(spec) for spec in (spared, stray)]
+        try:
+            assert stage.runtime.sweep(stage.install, lambda name: name == spared.name) == 1
+            homes = {Path(left).name for left in stage.leftovers() if left.startswith("kaiten.")}
+            assert [spared.name in home for home in homes] == [True]
+        finally:
+            for sandbox in sandboxes:
+                sandbox.remove()
