@@ -1,6 +1,6 @@
-"""Shared fixtures: the Docker engine, Docker Compose, the bots' base image, PostgreSQL and Chromium.
+"""Shared fixtures: an empty arena, and the programs that tests need, such as Docker, PostgreSQL and Chromium.
 
-If one of them is missing, tests that need it are skipped with a reason. In CI, they fail.
+If a program is missing, tests that need it are skipped with a reason. In CI, they fail.
 """
 
 import atexit
@@ -12,7 +12,7 @@ import subprocess
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -30,6 +30,7 @@ from arena.languages.javascript import JAVASCRIPT
 from arena.languages.python import PYTHON
 from arena.sandbox.builder import ImageBuilder
 from arena.sandbox.docker.builder import DockerBuilder
+from tests.accounts.world import World
 from tests.browser.chromium import find_chromium
 from tests.copies import Copies
 from tests.engines import hasten
@@ -159,6 +160,13 @@ def _no_engine_without_the_marker(request: pytest.FixtureRequest, monkeypatch: p
     """Hide the engine from tests without the marker, so that one that needs an engine fails on every host."""
     if request.node.get_closest_marker("docker") is None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Yield accounts over an empty store, open for registration."""
+    with closing(World.at(tmp_path)) as world:
+        yield world
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,10 +17,11 @@ from arena.play.analysis.grading import puzzle_in
 from arena.play.botfiles import samples
 from arena.play.replay.document import parse
 from arena.rules import Rules
-from tests.builders import BOTS, add_bots, fill, play_matches
-from tests.databases import sqlite_store
+from tests.accounts.world import World
+from tests.builders import BOTS, add_bots, play_matches
 from tests.demo.running import children
 from tests.patience import WAIT_SECONDS, wait_until
+from tests.web.stable import fill_games
 
 LONG = 100_000
 """A number of playouts that would take too long."""
@@ -34,11 +33,10 @@ def now() -> datetime:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Yield a store with games."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
-        fill(opened)
-        yield opened
+def store(world: World) -> Store:
+    """Return a store with games."""
+    world.filled(fill_games)
+    return world.store
 
 
 def is_analyst(pid: int) -> bool:
@@ -48,12 +46,11 @@ def is_analyst(pid: int) -> bool:
 
 
 @pytest.fixture
-def short_games(tmp_path: Path) -> Iterator[Store]:
-    """Yield a store with two games that have as few decisions as possible."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
-        seating = add_bots(opened, BOTS)[:2]
-        play_matches(opened, [seating], Rules(players=2), name="two")
-        yield opened
+def short_games(world: World) -> Store:
+    """Return a store with two games that have as few decisions as possible."""
+    seating = add_bots(world.store, BOTS)[:2]
+    play_matches(world.store, [seating], Rules(players=2), name="two")
+    return world.store
 
 
 def test_games_are_analysed_one_after_another(short_games: Store) -> None:

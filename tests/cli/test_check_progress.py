@@ -1,9 +1,6 @@
 """Tests of how long a check follows its submission, and when it gives up."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +9,7 @@ from arena.cli.submit import ProgressReporter
 from arena.db.store import Store
 from arena.protocol.submissions import Stage
 from arena.scheduler.coordinator import ArenaError
-from tests.databases import sqlite_store
+from tests.accounts.world import World
 from tests.db.builders import START, add_bot, claim_one
 from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
 
@@ -52,10 +49,9 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    """Yield a received submission that a check follows."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        yield Scene(store)
+def scene(world: World) -> Scene:
+    """Return a received submission that a check follows."""
+    return Scene(world.store)
 
 
 def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,66 +1,43 @@
 """Tests of challenges' results, with matches that have really been played."""
 
 import random
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-from arena.db.accounts import NewAccount
-from arena.db.audit import NewAuditEntry
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.challenges import ChallengeState, ChallengeSummary
-from arena.protocol.match import RuntimeName
-from arena.protocol.states import MatchState, Role
 from arena.services.owners import challenge_summary
+from tests.accounts.world import World
 from tests.builders import START, add_bots, finish
-from tests.databases import sqlite_store
-from tests.db.builders import new_challenge
+from tests.db.builders import claim_one, new_challenge, present, put_aside
+from tests.web.stable import disqualify
 
 ENTRANTS: Final = (("mine", 1), ("greedy", 1), ("other", 1))
-BY_OPERATOR: Final = NewAuditEntry(at=START, who="terminal:test", what="disqualify", subject="bot:other")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Yield a store with a waiting challenge of three bots and two deals."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        ann = store.accounts.register(
-            NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
-        )
-        versions = add_bots(store, [("mine", "ann"), ("greedy", "house"), ("other", "ben")])
-        new = new_challenge("c", ann.id, versions)
-        store.challenges.add(new, max_a_day=1)
-        yield store
+def store(world: World) -> Store:
+    """Return a store with a waiting challenge of three bots and two deals."""
+    ann = world.add("ann")
+    versions = add_bots(world.store, [("mine", "ann"), ("greedy", "house"), ("other", "ben")])
+    world.store.challenges.add(new_challenge("c", ann.id, versions), max_a_day=1)
+    return world.store
 
 
 def told(store: Store) -> ChallengeSummary:
     """Return the summary of the challenge."""
-    found = store.challenges.find("c")
-    assert found is not None
-    return challenge_summary(found)
+    return challenge_summary(present(store.challenges.find("c")))
 
 
 def play(store: Store, *, games: int = 2, faults: float = 0) -> None:
     """Play the next match, or only its first ``games`` games."""
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
-    done = finish(claim, random.Random(7), ended=START + timedelta(minutes=1), faults=faults)  # noqa: S311 - a test's
+    dice = random.Random(7)  # noqa: S311 - reproducible
+    done = finish(claim_one(store), dice, ended=START + timedelta(minutes=1), faults=faults)
     assert store.results.record(replace(done, games=done.games[:games]))
-
-
-def spoil(store: Store) -> None:
-    """Quarantine the next match."""
-    state = None
-    while state is not MatchState.QUARANTINED:
-        claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-        assert claim is not None
-        state = store.leases.record_void(claim.spec.match, claim.spec.attempt, "no engine", START)
 
 
 def test_a_waiting_challenge_has_no_results(store: Store) -> None:
@@ -81,9 +58,7 @@ def test_every_game_counts_for_everybody(store: Store) -> None:
         states.append(told(store).state)
     assert states == [ChallengeState.RUNNING, ChallengeState.RUNNING, ChallengeState.DONE]
     done = told(store)
-    found = store.challenges.find("c")
-    assert found is not None
-    replays = [parse(game.replay) for game in found.games]
+    replays = [parse(game.replay) for game in present(store.challenges.find("c")).games]
     assert [game.game for game in done.games] == [replay.game for replay in replays]
     assert any(replay.places != replay.rules_places for replay in replays)
     for each in done.entrants:
@@ -108,7 +83,7 @@ def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
 
 def test_a_quarantined_match_is_missing(store: Store) -> None:
     """After a quarantine, the other matches are played, but the challenge fails."""
-    spoil(store)
+    put_aside(store)
     assert told(store).state is ChallengeState.RUNNING
     play(store)
     play(store)
@@ -119,7 +94,7 @@ def test_a_quarantined_match_is_missing(store: Store) -> None:
 def test_cancelled_matches_are_missing(store: Store) -> None:
     """If an opponent is disqualified, the remaining matches are cancelled."""
     play(store)
-    store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
+    disqualify(store, "other", "it cheated")
     failed = told(store)
     assert (failed.state, len(failed.games)) == (ChallengeState.FAILED, 2)
     assert tuple((each.bot, each.version) for each in failed.entrants) == ENTRANTS
@@ -127,6 +102,6 @@ def test_cancelled_matches_are_missing(store: Store) -> None:
 
 def test_a_cancelled_challenge_keeps_only_its_challenger(store: Store) -> None:
     """If all matches are cancelled, only the challenger is known."""
-    store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
+    disqualify(store, "other", "it cheated")
     failed = told(store)
     assert (failed.state, [each.bot for each in failed.entrants]) == (ChallengeState.FAILED, ["mine"])

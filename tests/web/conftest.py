@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -10,15 +9,11 @@ from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
 from arena.db.store import Store
-from tests.accounts.conftest import world
 from tests.accounts.world import World
 from tests.builders import host_report
-from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS
 from tests.web.app import site_of
 from tests.web.stable import Stable, fill_games, fill_stable
-
-__all__ = ["world"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -36,13 +31,6 @@ def _patience() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("web.status._CHECK_SECONDS", WAIT_SECONDS)
         yield
-
-
-@pytest.fixture
-def empty_store(tmp_path: Path) -> Iterator[Store]:
-    """Yield an empty store."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        yield store
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount
 from arena.db.matches import FinishedMatch
 from arena.db.store import Store
-from arena.protocol.match import Decision, GameRecord, RuntimeName
+from arena.protocol.match import Decision, GameRecord
 from arena.protocol.states import Role
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import START, add_bots, fill, finish, host_report, play_matches
-from tests.db.builders import new_match
+from tests.db.builders import claim_one, new_match
 
 NOTE = "keeping <wasabi>\N{RIGHT-TO-LEFT OVERRIDE} for squid"
 """A bot's note with each of its decisions except the first."""
@@ -92,8 +92,7 @@ def play_logged(store: Store, versions: tuple[int, ...], *, silent: bool = False
 
 def play_next(store: Store, *, silent: bool = False) -> None:
     """Play the next match. Unless ``silent``, each bot has output and notes that name its seat."""
-    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    assert claim is not None
+    claim = claim_one(store)
     dice = random.Random(claim.spec.match)  # noqa: S311 - reproducible
     finished = finish(claim, dice, ended=START + timedelta(hours=1), faults=0.2)
     assert store.results.record(finished if silent else _talkative(finished))

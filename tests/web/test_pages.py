@@ -16,10 +16,11 @@ from arena.platform.text import clean_name
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.rules import Rules
+from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_bot, claimed, finished, present
-from tests.web.app import site_of
+from tests.web.app import site_of, site_over
 from tests.web.html import Page, check
 from web.games import listing
 from web.http.rendering import fixed, signed
@@ -50,9 +51,9 @@ def followed() -> set[str]:
     return set()
 
 
-def test_an_empty_arena_says_so(empty_store: Store) -> None:
+def test_an_empty_arena_says_so(world: World) -> None:
     """The leaderboard and the list of games say that they are empty."""
-    client = TestClient(site_of(empty_store))
+    client = TestClient(site_over(world))
     for path in ("/leaderboard", "/leaderboard?players=3"):
         assert "No bots yet" in client.get(path).text
     assert "No games yet" in client.get("/games").text
@@ -147,23 +148,23 @@ def test_the_game_page_shows_the_stored_game(client: TestClient, store: Store) -
     assert "4 players, pass both ways" in text
 
 
-def test_a_bots_folder_is_shown_without_its_path(empty_store: Store) -> None:
+def test_a_bots_folder_is_shown_without_its_path(world: World) -> None:
     """A bot in a plain process is identified by its folder.
 
     Only the folder's name is shown, even in errors.
     """
     folder = "/home/olga/secret plans/nigiri"
-    table = (add_bot(empty_store, "mine", source=folder), add_bot(empty_store, "other"))
+    table = (add_bot(world.store, "mine", source=folder), add_bot(world.store, "other"))
     trouble = f"there is no bot.py in {folder}; a bot's folder must contain one"
     for number in range(BENCHING_FAILURES):
-        played = finished(claimed(empty_store, table, id_=f"s{number}", deals=1), [(1, 2)], faults=(3, 0))
+        played = finished(claimed(world.store, table, id_=f"s{number}", deals=1), [(1, 2)], faults=(3, 0))
         failed = tuple(
             replace(report, trouble=trouble) if report.image == folder else report
             for report in played.reports
         )
-        assert empty_store.results.record(replace(played, reports=failed))
-    visitor = TestClient(site_of(empty_store))
-    game = empty_store.games.newest(limit=1)[0].game
+        assert world.store.results.record(replace(played, reports=failed))
+    visitor = TestClient(site_over(world))
+    game = world.store.games.newest(limit=1)[0].game
     pages = ("/bots/mine", f"/games/{game}", "/api/v1/bots/mine", "/api/v1/bots/mine/versions")
     for path in (*pages, f"/api/v1/games/{game}"):
         text = visitor.get(path).text

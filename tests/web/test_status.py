@@ -9,7 +9,6 @@ from fastapi.testclient import TestClient
 from arena import __version__
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
-from arena.db.store import Store
 from arena.ladder.settings import LadderChange
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.sandbox_controls import CONTROL_NAMES, CONTROLS
@@ -20,7 +19,7 @@ from tests.builders import host_report
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, present, put_aside
 from tests.db.test_submissions import PLENTY, game, qualify
 from tests.db.test_submissions import new as submitted
-from tests.web.app import site_of
+from tests.web.app import site_over
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
 from tests.web.test_api import when
@@ -32,9 +31,9 @@ OLD = "it has version 0.0.9"
 
 
 @pytest.fixture
-def client(empty_store: Store) -> TestClient:
+def client(world: World) -> TestClient:
     """Return a client of a site without games."""
-    return TestClient(site_of(empty_store))
+    return TestClient(site_over(world))
 
 
 @pytest.fixture
@@ -89,9 +88,9 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
     }
 
 
-def test_a_host_on_which_every_control_passes(client: TestClient, empty_store: Store) -> None:
+def test_a_host_on_which_every_control_passes(client: TestClient, world: World) -> None:
     """Untrusted bots may play, and every control is listed with what it stops."""
-    empty_store.activity.record_host(host_report(), frozenset())
+    world.store.activity.record_host(host_report(), frozenset())
     text = client.get("/status").text
     (held,) = Page(text).tables
     assert "Untrusted bots may play here." in text
@@ -100,13 +99,13 @@ def test_a_host_on_which_every_control_passes(client: TestClient, empty_store: S
     assert f"{len(CONTROLS)} of {len(CONTROLS)} passed" in text
 
 
-def test_failed_controls_are_named(client: TestClient, empty_store: Store) -> None:
+def test_failed_controls_are_named(client: TestClient, world: World) -> None:
     """The page lists what these controls stop, and marks accepted ones. Untrusted bots are refused.
 
     In the host's name, markup is escaped, and bidirectional characters are removed.
     """
     report = host_report("swap", "tmp-files", host="<b>\N{RIGHT-TO-LEFT OVERRIDE}vm")
-    empty_store.activity.record_host(report, {"tmp-files"})
+    world.store.activity.record_host(report, {"tmp-files"})
     text = client.get("/status").text
     assert "&lt;b&gt;vm" in text
     assert "<b>vm" not in text
@@ -120,27 +119,27 @@ def test_failed_controls_are_named(client: TestClient, empty_store: Store) -> No
     assert "2026-11-03" in text
 
 
-def test_accepted_controls_allow_untrusted_bots(client: TestClient, empty_store: Store) -> None:
+def test_accepted_controls_allow_untrusted_bots(client: TestClient, world: World) -> None:
     """Untrusted bots may play, and the page says that not all controls pass."""
-    empty_store.activity.record_host(host_report("swap"), {"swap"})
+    world.store.activity.record_host(host_report("swap"), {"swap"})
     assert "may play here, although some controls failed" in client.get("/status").text
     (host,) = client.get("/api/v1/status").json()["hosts"]
     assert host["strangers"] is True
     assert [line["name"] for line in host["missing"]] == ["swap"]
 
 
-def test_plain_processes_isolate_nothing(client: TestClient, empty_store: Store) -> None:
+def test_plain_processes_isolate_nothing(client: TestClient, world: World) -> None:
     """Untrusted bots are refused whatever the operator accepts, and the page says why."""
-    empty_store.activity.record_host(host_report(isolates=False), frozenset(CONTROL_NAMES))
+    world.store.activity.record_host(host_report(isolates=False), frozenset(CONTROL_NAMES))
     text = client.get("/status").text
     assert "without isolation" in text
     assert "Untrusted bots are refused here." in text
     assert Page(text).tables == []
 
 
-def test_details_of_controls_are_not_public(client: TestClient, empty_store: Store) -> None:
+def test_details_of_controls_are_not_public(client: TestClient, world: World) -> None:
     """Page and data don't show visitors how a control was circumvented."""
-    empty_store.activity.record_host(host_report("swap"), frozenset())
+    world.store.activity.record_host(host_report("swap"), frozenset())
     for path in ("/status", "/api/v1/status"):
         assert "seen of" not in client.get(path).text
 
@@ -317,11 +316,11 @@ def test_without_games_there_are_no_bars() -> None:
     assert bars_of([Hour(begins=START, games=0)] * 24).top == 1
 
 
-def test_a_paused_ladder_is_shown(client: TestClient, empty_store: Store) -> None:
+def test_a_paused_ladder_is_shown(client: TestClient, world: World) -> None:
     """All visitors see the pause."""
     assert "The ladder is paused" not in client.get("/status").text
     entry = NewAuditEntry(at=START, who="terminal:test", what="ladder")
-    empty_store.ladder.change(LadderChange(paused=True), entry)
+    world.store.ladder.change(LadderChange(paused=True), entry)
     assert "The ladder is paused" in client.get("/status").text
     assert client.get("/api/v1/status").json()["paused"] is True
 
