@@ -1,4 +1,4 @@
-"""Tests of the command line as a whole: help, version, settings and wrong usage."""
+"""Tests of the command line as a whole: help, version, settings, wrong usage and shell completion."""
 
 from pathlib import Path
 
@@ -54,3 +54,31 @@ def test_wrong_usage_is_reported_on_stderr() -> None:
         done = CliRunner().invoke(app, words.split())
         assert (done.exit_code, done.stdout) == (2, ""), words
         assert "Error: " in done.stderr, words
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("arena comp", ["compare"]),
+        ("arena replay ", ["verify", "get"]),
+        ("arena admin reb", ["rebuild-statistics", "rebuild-ratings"]),
+        ("arena rerun --l", ["--lost"]),
+        ("arena replay get --", ["--out", "--help"]),
+        ("arena init mybot --language java", ["javascript"]),
+    ],
+)
+def test_commands_and_options_are_completed(tmp_path: Path, line: str, offered: list[str]) -> None:
+    """Completion works at every level, and for the values of an option, as shells' scripts request it."""
+    last = str(line.count(" "))
+    done = arena(folder=tmp_path, _ARENA_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=last)
+    assert (done.stdout.decode().split(), done.stderr) == (offered, b"")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script(tmp_path: Path, shell: str) -> None:
+    """The script calls the command itself, so new commands need no new script."""
+    done = arena(
+        "--show-completion", shell, folder=tmp_path, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"_ARENA_COMPLETE=complete_{shell}" in done.stdout.decode()

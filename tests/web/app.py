@@ -1,6 +1,11 @@
-"""The site over a test's store."""
+"""The site over a test's store, and its description of its API."""
 
 import secrets
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -15,6 +20,7 @@ from arena.submissions.uploads import Uploads
 from tests.accounts.world import World
 from tests.web.adapters import complete_routes_late, share_adapters
 from web.app import Components, create_app
+from web.http.api import describe
 from web.http.metrics import SiteMetrics
 
 share_adapters()
@@ -71,3 +77,10 @@ def components_over(world: World) -> Components:
         exports=world.exports,
         now=lambda: world.now,
     )
+
+
+@cache
+def description() -> dict[str, Any]:
+    """Return the OpenAPI document. It doesn't depend on the arena's content."""
+    with TemporaryDirectory() as folder, closing(World.at(Path(folder))) as world:
+        return describe(site_over(world))

@@ -14,7 +14,7 @@ from arena.protocol.games import GameLine
 from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.db.test_submissions import PLENTY, new
-from tests.web.description import description
+from tests.web.app import description
 from tests.web.people import program, token
 
 

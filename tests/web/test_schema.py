@@ -25,8 +25,7 @@ from tests.accounts.world import World
 from tests.builders import fill
 from tests.patience import WAIT_SECONDS
 from tests.soak import many
-from tests.web.app import site_over
-from tests.web.description import description
+from tests.web.app import description, site_over
 from tests.web.people import logged_in, token
 from tests.web.played import CHALLENGE, GAMES, RUNNING, SUBMISSION, play
 

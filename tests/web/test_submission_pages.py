@@ -1,7 +1,8 @@
-"""Submissions on the site: the form, the list, a submission in every stage, and its games."""
+"""Submissions on the site: the form, the list, a submission in every stage, its steps, and its games."""
 
 import shutil
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from fastapi.testclient import TestClient
 from markupsafe import escape
 
 from arena.db.credentials import KnownAccount
+from arena.db.submissions import KnownSubmission
 from arena.languages.registry import UploadKind
 from arena.platform.files import shared_folder
 from arena.protocol.match import OUT_OF_MEMORY
@@ -25,7 +27,7 @@ from tests.web.people import HTTPS, browser, logged_in
 from tests.web.submitted import CRASH, finish_game, play, queue, send
 from web.app import create_app
 from web.docs.pages import Downloads
-from web.submissions.pages import PER_PAGE, samples
+from web.submissions.pages import PER_PAGE, StepState, samples, steps
 
 ROOT = Path(__file__).parents[2]
 
@@ -287,3 +289,65 @@ def test_a_missing_sample_leaves_the_editor_empty(tmp_path: Path) -> None:
     python, javascript = samples(tmp_path)
     assert (python.kind, python.source) == ("python", "")
     assert "kaiten" in javascript.source
+
+
+SENT = KnownSubmission(
+    number=1,
+    id="5ca1ab1e",
+    bot="mine",
+    author="ann",
+    account=1,
+    kind=UploadKind.PYTHON,
+    note="",
+    size=1,
+    sha256="ab" * 32,
+    stage=Stage.RECEIVED,
+    source=None,
+    version=None,
+    received=START,
+    inspected=None,
+    qualifying=None,
+    ended=None,
+    waiting=None,
+    cause=None,
+    check_only=False,
+)
+LATER = [START + timedelta(seconds=seconds) for seconds in (3, 4, 64)]
+
+
+@pytest.mark.parametrize(
+    ("stage", "reached", "states"),
+    [
+        (Stage.RECEIVED, 0, "now ahead ahead ahead"),
+        (Stage.INSPECTED, 1, "done now ahead ahead"),
+        (Stage.QUALIFYING, 2, "done done now ahead"),
+        (Stage.ACTIVE, 3, "done done done done"),
+        (Stage.REJECTED, 3, "done done done failed"),
+    ],
+)
+def test_each_step_has_a_state_and_a_time(stage: Stage, reached: int, states: str) -> None:
+    """Completed steps have their time and duration. The last step is the outcome."""
+    inspected, qualifying, ended = [at if number < reached else None for number, at in enumerate(LATER)]
+    sent = replace(SENT, stage=stage, inspected=inspected, qualifying=qualifying, ended=ended)
+    made = steps(sent)
+    assert " ".join(step.state for step in made) == states
+    assert [step.at for step in made if step.at is not None] == [START, *LATER[:reached]]
+    assert [step.took and step.took.seconds for step in made][: reached + 1] == [None, 3, 1, 60][
+        : reached + 1
+    ]
+    assert made[-1].stage is (Stage.REJECTED if stage is Stage.REJECTED else Stage.ACTIVE)
+    assert steps(replace(sent, check_only=True))[-1].stage is (
+        Stage.REJECTED if stage is Stage.REJECTED else Stage.PASSED
+    )
+
+
+def test_an_early_rejection_skips_the_other_steps() -> None:
+    """The duration of the last step is measured from the previous completed step."""
+    made = steps(replace(SENT, stage=Stage.REJECTED, ended=LATER[0]))
+    assert [step.state for step in made] == [
+        StepState.DONE,
+        StepState.NEVER,
+        StepState.NEVER,
+        StepState.FAILED,
+    ]
+    assert made[-1].took == timedelta(seconds=3)
