@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
@@ -23,7 +23,6 @@ from arena.submissions.receiver import MAX_PER_ADDRESS
 from tests.cli.author import Author, drained, ended, interrupted, refused
 from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering
-from tests.client.relay import Relay
 from tests.db.builders import ENTRY, add_bot
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.web.submitted import finish_game, queue
@@ -339,19 +338,3 @@ def test_a_used_up_quota_is_reported(author: Author) -> None:
     line = refused(author.types("submit", "thrifty.py", "--no-follow"), 1)
     assert "in the last 24 hours" in line
     assert "Try again in 24 hours." in line
-
-
-def test_a_broken_connection_is_replaced(author: Author) -> None:
-    """The next connection continues where the last one broke. Nothing is reported twice."""
-    author.log_in("ann")
-    with closing(Relay(author.live.url)) as relay:
-        author.redirect(relay.url)
-        with author.typing("submit", author.source("loyal.py")) as typing:
-            typing.readline()
-            assert "received" in typing.readline()
-            relay.cut()
-            author.live.store.submissions.activate(qualifies(author.live, "loyal"), now())
-            said = ended(typing)
-    assert said.code == 0
-    assert "loyal@1 is active" in said.out
-    assert "received" not in said.err

@@ -47,9 +47,13 @@ def event(data: object) -> bytes:
 
 
 @contextmanager
-def streaming(*bodies: bytes) -> Iterator[tuple[Other, SiteClient]]:
-    """Yield a server whose streams have these bodies, in order, and a client of that server."""
-    replies: list[Reply] = [(200, STREAM, body) for body in bodies]
+def streaming(*bodies: bytes, breaks: bool = False) -> Iterator[tuple[Other, SiteClient]]:
+    """Yield a server whose streams have these bodies, in order, and a client of that server.
+
+    If its connections break, the server has announced more than it sends.
+    """
+    headers = STREAM | ({"Content-Length": f"{2 * MOST}"} if breaks else {})
+    replies: list[Reply] = [(200, headers, body) for body in bodies]
     with answering(*replies) as other, closing(SiteClient(other.url, "kaiten_x")) as site:
         yield other, site
 
@@ -70,10 +74,8 @@ def test_events_are_filtered_by_name() -> None:
 def test_every_change_comes_once_over_connections_that_break() -> None:
     """A connection may even break in the middle of an event."""
     first = b": hello\n\n" + told("received") + told("inspected")[:-9]
-    with streaming(first, b"", told("received") + told("inspected"), told("active", ended=True)) as (
-        other,
-        site,
-    ):
+    bodies = (first, b"", told("received") + told("inspected"), told("active", ended=True))
+    with streaming(*bodies, breaks=True) as (other, site):
         waited: list[float] = []
         followed = follow(site, "abc", RetryPolicy(sleep=waited.append))
         stages = [each["stage"] for each in followed]
