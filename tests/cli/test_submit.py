@@ -233,17 +233,6 @@ def test_the_site_s_refusal_is_printed(author: Author) -> None:
     assert "201 characters" in refused(long, 1)
 
 
-def test_the_same_file_again_is_refused(author: Author) -> None:
-    """The message names the version with the same file. Nothing is queued."""
-    author.log_in("abe")
-    with author.typing("submit", author.source("same.py")) as typing:
-        author.live.store.submissions.activate(qualifies(author.live, "same"), now())
-        assert ended(typing).code == 0
-    line = refused(author.types("submit", "same.py"), 1)
-    assert "this is the same file as same@1, which is already active. Nothing was queued." in line
-    assert len(author.live.store.submissions.newest(bot="same")) == 1
-
-
 def test_wrong_usage_is_refused(author: Author) -> None:
     """The exit code of wrong usage is 2, and the message is one line."""
     author.log_in("ann")
