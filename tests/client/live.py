@@ -57,60 +57,46 @@ def live(folder: Path, **settings: str) -> Iterator[Live]:
             yield Live(world, site.url, folder / "uploads")
 
 
-class Answering(BaseHTTPRequestHandler):
-    """Sends the replies of its server, an :class:`Other`, and records the requests."""
-
-    def do_GET(self) -> None:
-        """Record the request, and send the next reply."""
-        server = self.server
-        assert isinstance(server, Other)
-        server.asked.append((self.path, dict(self.headers)))
-        status, headers, body = server.replies.pop(0) if len(server.replies) > 1 else server.replies[0]
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_PUT(self) -> None:
-        """Read the body, then respond as to a GET request."""
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.do_GET()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Log nothing."""
-
-
 Reply = tuple[int, dict[str, str], bytes]
+"""Status, headers and body of a response."""
 
 
-class Other(ThreadingHTTPServer):
-    """A server that isn't an arena.
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A server that isn't an arena."""
 
-    Attributes:
-        replies: Status, headers and body of each response, in order. The last one repeats.
-        asked: Paths and headers of the requests.
-    """
-
-    def __init__(self, *replies: Reply) -> None:
-        super().__init__(("127.0.0.1", 0), Answering)
-        self.replies = list(replies)
-        self.asked: list[tuple[str, dict[str, str]]] = []
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.server_port}"
+    url: str  # its address
+    asked: list[tuple[str, dict[str, str]]]  # paths and headers of the requests
 
 
 @contextmanager
 def answering(*replies: Reply) -> Iterator[Other]:
-    """Yield a server with these replies on a free port."""
-    with Other(*replies) as server:
+    """Yield a server on a free port that sends these replies in order, and repeats the last one."""
+    asked: list[tuple[str, dict[str, str]]] = []
+    left = list(replies)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append((self.path, dict(self.headers)))
+            status, headers, body = left.pop(0) if len(left) > 1 else left[0]
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
-            yield server
+            yield Other(f"http://127.0.0.1:{server.server_port}", asked)
         finally:
             server.shutdown()
             thread.join()
