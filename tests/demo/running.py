@@ -16,6 +16,7 @@ import httpx2
 
 from arena.db.store import open_store
 from tests.cli import forked
+from tests.cli.command import worded
 from tests.patience import WAIT_SECONDS
 
 
@@ -23,15 +24,6 @@ def client_of(address: str, **headers: str) -> httpx2.Client:
     """Return a client without persistent connections: a server may close an idle one as a request arrives."""
     limits = httpx2.Limits(max_keepalive_connections=0)
     return httpx2.Client(base_url=address, headers=headers, timeout=WAIT_SECONDS, limits=limits)
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended."""
-
-    code: int
-    stdout: str
-    stderr: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +55,9 @@ class Place:
             **more,
         }
 
-    def run(self, *arguments: str, **more: str) -> Ended:
+    def run(self, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end."""
-        done = forked.run(arguments, Path.cwd(), self.environment(**more), b"", WAIT_SECONDS)
-        return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return worded(forked.run(arguments, Path.cwd(), self.environment(**more), b"", WAIT_SECONDS))
 
     def board(self) -> list[dict[str, Any]]:
         """Return the leaderboard as the command prints it."""
@@ -95,7 +86,7 @@ class Place:
     def check_ratings(self, **settings: str) -> None:
         """Check that a rebuild from the log gives exactly the stored ratings."""
         rebuilt = self.run("admin", "rebuild-ratings", **settings)
-        assert rebuilt.code == 0, rebuilt.stderr
+        assert rebuilt.returncode == 0, rebuilt.stderr
         assert rebuilt.stdout.endswith(", 0 ratings differed\n")
 
     @property

@@ -29,7 +29,7 @@ PROCESS = {"ARENA_SANDBOX": "process"}
 def test_all_sample_bots_play_in_containers(docker_place: Place) -> None:
     """No bot has a fault, not even those that think long."""
     demo = docker_place.run("demo", "--once")
-    assert demo.code == 0, demo.stderr
+    assert demo.returncode == 0, demo.stderr
     board = docker_place.board()
     assert {line["bot"] for line in board if line["games"]} == BOTS
     assert all(line["fault_share"] == 0 for line in board)
@@ -102,7 +102,7 @@ def test_a_taken_port_is_reported_before_anything_is_done(place: Place, host: st
         taken.listen()
         port = taken.getsockname()[1]
         demo = place.run("demo", **PROCESS, ARENA_HOST=host, ARENA_PORT=str(port))
-    assert demo.code == 1
+    assert demo.returncode == 1
     assert f"{Address(host, port)} (Address already in use): stop the program" in demo.stderr
     assert "choose another port with ARENA_PORT" in demo.stderr
     assert not place.data.exists()
@@ -120,7 +120,7 @@ def test_a_taken_port_is_reported_before_anything_is_done(place: Place, host: st
 def test_unusable_settings_are_named(place: Place, variables: dict[str, str], words: str) -> None:
     """The output says what is wrong, without a traceback."""
     demo = place.run("demo", "--once", **{**({} if "DOCKER_HOST" in variables else PROCESS), **variables})
-    assert demo.code in {1, 2}
+    assert demo.returncode in {1, 2}
     assert words in demo.stderr
     assert "Traceback" not in demo.stderr
 
@@ -128,6 +128,6 @@ def test_unusable_settings_are_named(place: Place, variables: dict[str, str], wo
 def test_a_leaderboard_without_an_arena(place: Place) -> None:
     """Without an arena, the command says what to do, and creates nothing."""
     board = place.run("leaderboard")
-    assert board.code == 2
+    assert board.returncode == 2
     assert "make demo" in board.stderr
     assert not place.data.exists()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from arena.play.botfiles import samples
 from tests.accounts.world import PASSWORD
 from tests.browser.visits import Windows, chromium, follow
 from tests.demo.conftest import With
-from tests.demo.running import Ended, Place
+from tests.demo.running import Place
 from tests.demo.town import SETTINGS, Author, registered, town
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.soak import SOAK
@@ -60,12 +61,12 @@ def rated(author: Author) -> dict[str, int]:
     return {row["bot"]: row["version"] for row in rows if row["games"]}
 
 
-def rejection(author: Author, bot: str, done: Ended) -> None:
+def rejection(author: Author, bot: str, done: "subprocess.CompletedProcess[str]") -> None:
     """Check that the command and the API report that the image has no start command.
 
     tests/submissions/test_journey.py tests every kind of cause. This test checks that one reaches the author.
     """
-    assert done.code == 1, done
+    assert done.returncode == 1, done
     [told] = author.get("/submissions", bot=bot)["submissions"]
     assert (told["stage"], told["cause"]["kind"]) == ("rejected", "file"), told
     assert "the image has no start command" in told["cause"]["text"]
@@ -93,11 +94,11 @@ def test_from_a_container_to_a_rated_bot(
         ThreadPoolExecutor(len(targets)) as pool,
     ):
         # Rated games would only delay the submissions.
-        assert arena.run("admin", "ladder", "--pause").code == 0
+        assert arena.run("admin", "ladder", "--pause").returncode == 0
         runs = {}
         for number, (bot, target) in enumerate(targets.items(), 1):
             # The site receives one file per author at a time, and an image takes long on a busy host.
-            runs[bot] = pool.submit(ann.run_beside, "submit", target, "--name", bot)
+            runs[bot] = pool.submit(ann.run, "submit", target, "--name", bot)
             wait_until(partial(_has_sent, ann, number), f"{bot} at the site")
         added = _added(arena, tmp_path)
         with chromium(chromium_path) as browser:
@@ -105,7 +106,7 @@ def test_from_a_container_to_a_rated_bot(
             visit = windows.open(address, "desktop", "light")
             visit.open("/")
             _write_and_submit(visit.page)
-            assert arena.run("admin", "ladder", "--resume").code == 0
+            assert arena.run("admin", "ladder", "--resume").returncode == 0
             _follow_to_the_leaderboard(visit.page)
             windows.close()
         row = ann.get("/bots/first-try")
@@ -113,7 +114,7 @@ def test_from_a_container_to_a_rated_bot(
         done = {bot: run.result() for bot, run in runs.items()}
 
         for bot in GOOD:
-            assert done[bot].code == 0, done[bot]
+            assert done[bot].returncode == 0, done[bot]
             said = done[bot].stderr
             order = [said.find(stage) for stage in ("received", "inspected", "qualifying", "active")]
             assert -1 not in order, said
@@ -162,7 +163,7 @@ def _added(arena: Place, folder: Path) -> str:
     file.write_text(programs.GOOD)
     words = ("admin", "add-bot", "added", str(file), "--author", "ben")
     first, again = arena.run(*words, **SETTINGS), arena.run(*words, **SETTINGS)
-    assert (first.code, again.code) == (0, 0), first.stderr + again.stderr
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
     assert first.stdout.startswith("added@1 sha256:")
     assert (again.stdout, "no new" in again.stderr) == (first.stdout, True)
     return first.stdout.split()[1]
@@ -201,5 +202,5 @@ def _logs_are_for_their_owner(owner: Author, other: Author) -> None:
     assert {seat["bot"] for seat in told["seats"]} <= GOOD
     assert other.browser.get(f"/api/v1/games/{game['game']}/logs").status_code == 404
     refused = other.run("logs", game["game"])
-    assert refused.code != 0
+    assert refused.returncode != 0
     assert "Traceback" not in refused.stderr

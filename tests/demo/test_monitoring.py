@@ -34,7 +34,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
                 lines.append(_line(arena))
             wait_until(lambda: client.get("/healthz").status_code == 200, "its health")
             second = place.run("demo", "--once", **SETTINGS)
-            assert second.code == 1
+            assert second.returncode == 1
             assert "another arena is running" in second.stderr
             # A match is counted only after its line has been logged, and in each metric at a different time.
             wait_until(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of both matches")

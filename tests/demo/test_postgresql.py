@@ -33,7 +33,7 @@ def test_coordinator_site_and_commands_share_one_database(place_with: With, post
 
     def board() -> list[dict[str, object]]:
         done = place.run("leaderboard", "--json", **settings)
-        assert done.code == 0, done.stderr
+        assert done.returncode == 0, done.stderr
         lines: list[dict[str, object]] = json.loads(done.stdout)["rows"]
         return [{key: line[key] for key in ("bot", "games", "mean")} for line in lines]
 

@@ -24,7 +24,7 @@ def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
 
     def refusal(name: str, file: Path, author: str = "ann", **more: str) -> str:
         ended = arena.run("admin", "add-bot", name, str(file), "--author", author, **ACCEPTED, **more)
-        assert ended.code in {1, 2}
+        assert ended.returncode in {1, 2}
         assert "Traceback" not in ended.stderr
         assert ended.stdout == ""
         return ended.stderr

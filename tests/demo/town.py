@@ -15,9 +15,9 @@ import httpx2
 
 from arena.protocol.sandbox_controls import CONTROL_NAMES
 from tests.accounts.world import PASSWORD
-from tests.cli import forked
-from tests.demo.running import Ended, Place, client_of, started
+from tests.demo.running import Place, client_of, started
 from tests.patience import WAIT_SECONDS, wait_until
+from tests.web.site import served
 
 SETTINGS = {
     # These tests are about submissions. Other tests check the host's controls.
@@ -40,23 +40,17 @@ class Author:
     browser: httpx2.Client
     environment: dict[str, str]
 
-    def run(self, *arguments: str, said: str = "") -> Ended:
-        """Run a command to its end, with ``said`` on stdin."""
-        done = forked.run(arguments, Path.cwd(), self.environment, said.encode(), 540)
-        return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-    def run_beside(self, *arguments: str) -> Ended:
-        """Run a command to its end. Can be called from any thread."""
-        done = subprocess.run(  # noqa: S603 - our own command
+    def run(self, *arguments: str, said: str = "") -> "subprocess.CompletedProcess[str]":
+        """Run a command to its end, with ``said`` on stdin. Can be called from any thread."""
+        return subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "arena", *arguments],
             env=self.environment,
-            stdin=subprocess.DEVNULL,
+            input=said,
             capture_output=True,
             text=True,
             timeout=6 * WAIT_SECONDS,
             check=False,
         )
-        return Ended(done.returncode, done.stdout, done.stderr)
 
     def get(self, path: str, **query: str) -> Any:  # noqa: ANN401 - JSON
         """Return the API's response to a path."""
@@ -70,9 +64,12 @@ def town(place: Place) -> Iterator[str]:
     """Yield the address of a site whose arena is running."""
     with started(place, "coordinator", **SETTINGS) as arena:
         wait_until((place.data / "arena.sqlite3").exists, "the database")
-        with site(place) as address:
-            wait_until(partial(_knows_its_host, address), "the host's report")
-            yield address
+        with served(place.data, cwd=Path.cwd(), **SETTINGS) as site:
+            wait_until(partial(_knows_its_host, site.url), "the host's report")
+            yield site.url
+            site.process.terminate()
+            assert site.process.stderr is not None
+            assert "Traceback" not in site.process.stderr.read()
         arena.terminate()
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
@@ -83,27 +80,6 @@ def _knows_its_host(address: str) -> bool:
     """Return whether the canary has finished. Until then, the site accepts no bots."""
     status: dict[str, object] = httpx2.get(f"{address}/api/v1/status", timeout=WAIT_SECONDS).json()
     return bool(status["hosts"])
-
-
-@contextmanager
-def site(place: Place) -> Iterator[str]:
-    """Serve the site on a free port, and yield its address."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "web", "--port", "0"],
-        env=place.environment(**SETTINGS),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
-        first = process.stderr.readline()
-        found = re.search(r"http://[\w.:]+", first)
-        assert found, first
-        try:
-            yield found.group()
-        finally:
-            process.terminate()
-            _, said = process.communicate(timeout=WAIT_SECONDS)
-    assert "Traceback" not in said, said
 
 
 @contextmanager
@@ -121,5 +97,5 @@ def registered(address: str, name: str, home: Path) -> Iterator[Author]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ARENA_", "XDG_"))}
         author = Author(name, browser, {**kept, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")})
         done = author.run("login", address, said=f"{secret.group()}\n")
-        assert done.code == 0, done.stderr
+        assert done.returncode == 0, done.stderr
         yield author
