@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect
 
 from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import (
@@ -307,8 +307,7 @@ def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: st
     in all sizes and both themes, and takes screenshots.
     """
     look, page = PAGES[name], town.windows[PAGES[name].who]
-    width, height = SIZES["phone"]
-    page.set_viewport_size(ViewportSize(width=width, height=height))
+    page.set_viewport_size(SIZES["phone"])
     answer = page.goto(town.url + look.path.format(**town.ids))
     assert answer is not None
     assert answer.status == look.status
@@ -363,8 +362,7 @@ WEIGHED: Final = ("front", "viewer-five", "start")
 def test_pages_are_light(town: Town, name: str) -> None:
     """With styles, scripts, pictures and frames, but without the editor, a page is at most 120 KB as sent."""
     look, page = PAGES[name], town.windows[PAGES[name].who]
-    width, height = SIZES["desktop"]
-    page.set_viewport_size(ViewportSize(width=width, height=height))
+    page.set_viewport_size(SIZES["desktop"])
     size = transferred(page, town.url + look.path.format(**town.ids))
     assert 1_000 < size < MOST_TRANSFERRED
 
@@ -430,9 +428,8 @@ def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> No
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == PAPER[theme]
     for size in sizes:
-        width, height = SIZES[size]
-        page.set_viewport_size(ViewportSize(width=width, height=height))
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, size
+        page.set_viewport_size(SIZES[size])
+        assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"], size
         assert page.evaluate(TOUCHING) == [], size
         assert page.evaluate(OVERLAPPING) == [], size
         cards = page.locator(".film .c:visible").evaluate_all("all => all.map(e => e.offsetWidth)")

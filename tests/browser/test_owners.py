@@ -97,7 +97,7 @@ def test_the_logs_of_a_game_are_on_its_page(windows: Windows, place: Place) -> N
         box = part.bounding_box()
         assert box is not None
         assert box["height"] < most
-        assert 0 <= box["x"] <= box["x"] + box["width"] <= SIZES["small"][0]
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= SIZES["small"]["width"]
         scroll(page, part)
     assert page.get_by_text("keeping <wasabi>").count() > 20
 

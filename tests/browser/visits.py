@@ -17,12 +17,12 @@ from tests.soak import SOAK
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 SIZES = {
-    "phone": (390, 844),
-    "small": (360, 640),
-    "zoomed": (320, 512),
-    "tablet": (850, 1100),
-    "desktop": (1440, 900),
-    "wide": (2560, 1440),
+    "phone": ViewportSize(width=390, height=844),
+    "small": ViewportSize(width=360, height=640),
+    "zoomed": ViewportSize(width=320, height=512),
+    "tablet": ViewportSize(width=850, height=1100),
+    "desktop": ViewportSize(width=1440, height=900),
+    "wide": ViewportSize(width=2560, height=1440),
 }
 """``zoomed`` is a window of 1280 by 2048 at 400%."""
 NAME = "arena.example"
@@ -100,8 +100,7 @@ class Visit:
 
     def resize(self, size: str) -> None:
         """Give the window this size."""
-        width, height = SIZES[size]
-        self.page.set_viewport_size(ViewportSize(width=width, height=height))
+        self.page.set_viewport_size(SIZES[size])
 
     def forgive(self, what: str) -> None:
         """Ignore complaints with these words, whenever they arrive: the test provokes them."""
@@ -168,10 +167,9 @@ class Windows:
 
     def open(self, url: str, size: str, theme: str, *, script: bool = True, touch: bool = False) -> Visit:
         """Open a window of this size and theme."""
-        width, height = SIZES[size]
         page = new_page(
             self._browser,
-            viewport=ViewportSize(width=width, height=height),
+            viewport=SIZES[size],
             color_scheme="dark" if theme == "dark" else "light",
             java_script_enabled=script,
             has_touch=touch,
