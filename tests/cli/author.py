@@ -13,15 +13,10 @@ from tests.client.live import Live
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Someone who writes bots.
+    """Someone who writes bots."""
 
-    Attributes:
-        home: Working folder of the commands, which also has the configuration.
-        live: The site.
-    """
-
-    home: Path
-    live: Live
+    home: Path  # working folder of the commands, which also has the configuration
+    live: Live  # the site
 
     @property
     def settings(self) -> dict[str, str]:

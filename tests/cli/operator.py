@@ -16,13 +16,9 @@ from tests.db.builders import add_bot, claimed, finished
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Runs operators' commands, which don't ask for confirmation because their input is not a terminal.
+    """Runs operators' commands, which don't ask for confirmation because their input is not a terminal."""
 
-    Attributes:
-        url: URL of the arena's database.
-    """
-
-    url: str
+    url: str  # of the arena's database
 
     def types(self, *words: str, text: str = "") -> CommandResult:
         """Run ``arena admin`` with these words."""

@@ -21,17 +21,11 @@ USUAL = (Scope.READ, Scope.SUBMIT)
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A running site.
+    """A running site."""
 
-    Attributes:
-        world: Its store and accounts.
-        url: Its address.
-        uploads: The folder of uploaded files.
-    """
-
-    world: World
-    url: str
-    uploads: Path
+    world: World  # its store and accounts
+    url: str  # its address
+    uploads: Path  # the folder of uploaded files
 
     @property
     def store(self) -> Store:

@@ -28,17 +28,11 @@ def client_of(address: str, **headers: str) -> httpx2.Client:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A data directory and a folder for sockets.
-
-    Attributes:
-        data: The data directory.
-        sockets: The folder for sockets.
-        checkout: The folder of the program that :func:`started` starts.
-    """
+    """A data directory and a folder for sockets."""
 
     data: Path
     sockets: Path
-    checkout: Path = Path(__file__).parents[2]
+    checkout: Path = Path(__file__).parents[2]  # the folder of the program that `started` starts
 
     def environment(self, **more: str) -> dict[str, str]:
         """Return the environment variables for a command in this place.

@@ -28,17 +28,10 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Someone with an account, a token and their own computer.
+    """Someone with an account, a token and their own computer."""
 
-    Attributes:
-        name: The account's name.
-        browser: A client that is logged in.
-        environment: The environment of commands on that computer, which knows only a site, not an arena.
-    """
-
-    name: str
-    browser: httpx2.Client
-    environment: dict[str, str]
+    browser: httpx2.Client  # logged in
+    environment: dict[str, str]  # of commands on that computer, which knows only a site, not an arena
 
     def run(self, *arguments: str, said: str = "") -> "subprocess.CompletedProcess[str]":
         """Run a command to its end, with ``said`` on stdin. Can be called from any thread."""
@@ -95,7 +88,7 @@ def registered(address: str, name: str, home: Path) -> Iterator[Author]:
         secret = re.search(r"kaiten_[A-Za-z0-9_-]+", made.text)
         assert secret, made.text
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ARENA_", "XDG_"))}
-        author = Author(name, browser, {**kept, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")})
+        author = Author(browser, {**kept, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")})
         done = author.run("login", address, said=f"{secret.group()}\n")
         assert done.returncode == 0, done.stderr
         yield author
