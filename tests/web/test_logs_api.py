@@ -112,14 +112,3 @@ def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
     ]
     (seat,) = reader(world, stable.ben).get(address).json()["seats"]
     assert (seat["seat"], seat["bot"]) == (2, "other")
-
-
-def test_faults_are_listed_without_notes(world: World, stable: Stable) -> None:
-    """After the third fault, the stand-in plays, and its decisions aren't listed."""
-    versions = (stable.versions[0], stable.other)
-    play_matches(
-        world.store, [versions], Rules(players=2, dummy=True, soy_sauce=True), name="dummy", faults=0.3
-    )
-    (seat,) = reader(world, stable.ann).get("/api/v1/games/dummy-0-0/logs").json()["seats"]
-    assert [each["note"] for each in seat["decisions"]] == [None] * 3
-    assert {each["fault"] for each in seat["decisions"]} <= {"timeout", "illegal"}
