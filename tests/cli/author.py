@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.command import CommandResult, arena, environment
-from tests.cli.forked import Started, started
+from tests.cli.command import arena, environment
+from tests.cli.forked import CommandResult, Started, started
 from tests.client.live import Live
 
 
@@ -54,17 +54,6 @@ class Author:
         """Start a command, and kill it at the end if it is still running."""
         with started(words, self.home, environment() | self.settings) as command:
             yield command
-
-
-def interrupted(command: Started) -> CommandResult:
-    """Press Ctrl-C, and return the command's result."""
-    command.interrupt()
-    return ended(command)
-
-
-def ended(command: Started) -> CommandResult:
-    """Wait for a command to end, and return its result."""
-    return CommandResult(*command.wait())
 
 
 def refused(said: CommandResult, code: int) -> str:

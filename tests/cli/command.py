@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cli import forked
@@ -11,15 +10,6 @@ from tests.patience import WAIT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from arena.cli.main import main; main()"]
-
-
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """A command's exit code and output."""
-
-    code: int
-    out: str
-    err: str
 
 
 def environment() -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import arena.app
 import arena.cli.main
@@ -26,6 +26,14 @@ _STANDARD: Final = (0, 1, 2)
 _LOOK_SECONDS: Final = 0.02
 
 Main = Callable[[], int | None]
+
+
+class CommandResult(NamedTuple):
+    """A command's exit code and output."""
+
+    code: int
+    out: str
+    err: str
 
 
 def _server() -> ForkServerContext:
@@ -125,12 +133,12 @@ class Started:
         """Check that the command is still running."""
         assert self._process.exitcode is None, _all(self._files[2])
 
-    def wait(self) -> tuple[int, str, str]:
-        """Wait for the command to end. Return its exit code, stdout and the unread part of stderr."""
+    def wait(self) -> CommandResult:
+        """Wait for the command to end. Return its result, with the unread part of stderr."""
         self._process.join(WAIT_SECONDS)
         out, err = _all(self._files[1]), _all(self._files[2])[self._read :]
         assert self._process.exitcode is not None, err
-        return self._process.exitcode, out.decode(), err.decode()
+        return CommandResult(self._process.exitcode, out.decode(), err.decode())
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.db.store import Store, open_store
-from tests.cli.command import CommandResult
+from tests.cli.forked import CommandResult
 from tests.db.builders import add_bot, claimed, finished
 
 

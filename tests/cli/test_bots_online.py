@@ -9,8 +9,8 @@ import pytest
 
 from arena.rules import Rules
 from tests.builders import add_bots, play_matches
-from tests.cli.author import Author, ended, interrupted, refused
-from tests.cli.command import CommandResult
+from tests.cli.author import Author, refused
+from tests.cli.forked import CommandResult
 from tests.client.live import live
 from tests.db.builders import START
 from tests.db.test_submissions import CAUSE, PLENTY, new
@@ -278,7 +278,7 @@ def test_a_challenge_is_followed_until_it_is_played(reader: Author) -> None:
         wait_until(lambda: asked(reader) != before, "a challenge")
         for _ in range(3):
             play_next(reader.live.store)
-        said = ended(typing)
+        said = typing.wait()
     rows = fine(said)
     assert rows[0] == ["bot", "games", "wins", "place", "points"]
     assert [row[:2] for row in rows[1:4]] == [["mine@2", "3"], ["greedy@1", "3"], ["other@1", "3"]]
@@ -298,7 +298,8 @@ def test_a_challenge_continues_without_its_author(reader: Author) -> None:
     """A challenge continues after Ctrl-C, and if the author chooses not to follow it."""
     with reader.typing("challenge", "mine", "mine@1") as typing:
         shown = typing.readline()  # now the command is following the challenge
-        said = interrupted(typing)
+        typing.interrupt()
+        said = typing.wait()
     assert said.code == 130
     page = f"{reader.live.url}/challenges/{asked(reader)[0]}"
     assert shown == f"arena: progress: {page}\n"

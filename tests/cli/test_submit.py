@@ -20,7 +20,7 @@ from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage
 from arena.submissions.document import document
 from arena.submissions.receiver import MAX_PER_ADDRESS
-from tests.cli.author import Author, drained, ended, interrupted, refused
+from tests.cli.author import Author, drained, refused
 from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering
 from tests.db.builders import ENTRY, add_bot
@@ -76,7 +76,7 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
             finish_game(site.store)
             assert f"game {number + 1} of 3: 3 players, seat 1, placed " in typing.readline()
         site.store.submissions.activate(id_, now())
-        said = ended(typing)
+        said = typing.wait()
     assert said.code == 0
     assert said.err.count(" of 3: ") == 0
     assert f"winner@1 is active: {site.url}/bots/winner" in said.out
@@ -113,12 +113,12 @@ def test_a_rejection_says_what_to_do(author: Author) -> None:
     site = author.live
     with author.typing("submit", author.source("loser.py")) as typing:
         site.store.submissions.activate(qualifies(site, "loser"), now())
-        assert ended(typing).code == 0
+        assert typing.wait().code == 0
     (author.home / "loser.py").write_text("print('better')\n")
     with author.typing("submit", "./loser.py") as typing:
         wait_until(lambda: len(site.store.submissions.newest(bot="loser")) == 2, "the next submission")
         site.store.submissions.reject(qualifies(site, "loser"), CAUSE, now())
-        said = ended(typing)
+        said = typing.wait()
     assert said.code == 1
     assert "\x1b" not in said.out + said.err
     assert "Load less." in said.out
@@ -131,7 +131,7 @@ def test_json_has_the_whole_submission(author: Author) -> None:
     author.log_in("ann")
     with author.typing("submit", author.source("jason.py"), "--json") as typing:
         author.live.store.submissions.reject(qualifies(author.live, "jason"), CAUSE, now())
-        said = ended(typing)
+        said = typing.wait()
     told = json.loads(said.out)
     assert (said.code, told["stage"], told["cause"]["stderr"]) == (1, "rejected", CAUSE.stderr)
     assert told["games"] == []
@@ -155,7 +155,8 @@ def test_ctrl_c_while_following_does_not_stop_the_submission(author: Author) -> 
     with author.typing("submit", author.source("patient.py")) as typing:
         typing.readline()
         typing.readline()
-        said = interrupted(typing)
+        typing.interrupt()
+        said = typing.wait()
     assert said.code == 130
     assert "the submission continues: see `arena status patient`" in said.err
     assert "Traceback" not in said.err
@@ -218,7 +219,8 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
         author.redirect(url)
         with author.typing("submit", file.name) as typing:
             assert begun.wait(WAIT_SECONDS)
-            said = interrupted(typing)
+            typing.interrupt()
+            said = typing.wait()
     assert (said.code, said.out, said.err) == (130, "", "arena: stopped; nothing was stored\n")
 
 
@@ -311,7 +313,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
         with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
             assert "already being received" in typing.readline()
             senders.close()
-            said = ended(typing)
+            said = typing.wait()
     assert said.code == 0, said.err
     assert submitted(author.live, "eager").stage is Stage.RECEIVED
 
