@@ -58,10 +58,7 @@ def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) ->
 
 
 def test_a_session_lives_by_its_secret(world: World) -> None:
-    """A session's secret is valid until the session ends.
-
-    A new login in the same browser ends the previous session.
-    """
+    """The secret is valid until the session ends. A new login in the same browser ends the previous one."""
     ann = world.add("ann")
     first, other = (world.log_in(ann) for _ in range(2))
     second = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=first)
@@ -194,10 +191,7 @@ def test_a_demoted_operator_loses_the_scope_at_once(world: World) -> None:
 
 
 def test_a_deleted_account_is_gone(world: World) -> None:
-    """Deletion requires the password. Neither the name nor the pseudonym can log in.
-
-    No pseudonym is used twice.
-    """
+    """Deletion requires the password. Neither name nor pseudonym can log in. No pseudonym is used twice."""
     ann, ben = world.add("ann"), world.add("ben")
     secret = world.log_in(ann)
     with pytest.raises(WrongCredentials):
@@ -237,10 +231,7 @@ def test_operators_actions_are_in_the_audit_log(world: World) -> None:
 
 
 def test_account_actions_are_in_the_audit_log(world: World) -> None:
-    """Entries have the client's address.
-
-    A failed login with an unknown name is logged without the name, which may be a password.
-    """
+    """Entries have the client's address. An unknown name isn't logged, since it may be a password."""
     here = "192.0.2.1"
     accounts = world.accounts
     registered = accounts.registration.register("Ann", PASSWORD, "", address=here)

@@ -29,10 +29,7 @@ def make(tmp_path: Path, run_dir: Path) -> Make:
 def test_a_second_coordinator_does_not_start(
     make: Make, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The second is refused even before the first has built images or has workers.
-
-    After the first has exited, the second starts.
-    """
+    """It is refused even before the first has built images. It starts after the first has exited."""
     url = (
         f"sqlite:///{tmp_path / 'shared.sqlite3'}"
         if kind == "sqlite"

@@ -359,10 +359,7 @@ def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> N
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
 def test_other_ways_are_next_to_the_editor(windows: Windows, town: Town, size: str) -> None:
-    """On a desktop, the other ways to submit are beside the editor. On a phone, they are below it.
-
-    They contain the site's address. Nothing moves while the editor loads.
-    """
+    """On a desktop they are beside it, on a phone below it. Nothing moves while the editor loads."""
     visit = windows.open(town.here, size, "light")
     page = visit.page
     page.add_init_script(WATCH_SHIFTS)

@@ -117,10 +117,7 @@ def test_script_and_server_draw_the_same(visit: Visit, path: str, views: list[st
 
 
 def test_a_whole_game_by_keys(url: str, visit: Visit) -> None:
-    """Keys step forward and back, and jump to rounds, start and end. A reload keeps the frame.
-
-    The short run steps only through the last turns.
-    """
+    """Keys step forward and back, and jump to rounds, start and end. A reload keeps the frame."""
     begin = f"{many(3, 1)}/{many(6, 1)}"
     page = watch(visit, f"{THREE}/{begin}")
     first = shown(page)
@@ -180,10 +177,7 @@ def test_the_view_that_was_chosen_last_is_shown(url: str, visit: Visit) -> None:
 
 
 def test_a_whole_game_by_mouse(url: str, visit: Visit) -> None:
-    """Each control leads to the address of its link, and the slider to any frame.
-
-    The short run steps only through the last turns.
-    """
+    """Each control leads to the address of its link, and the slider to any frame."""
     page = watch(visit, f"{FIVE}/{many(3, 1)}/{many(6, 1)}")
     first = shown(page)
     last = int(page.locator("#position").get_attribute("max") or 0)
@@ -816,10 +810,7 @@ def test_a_swipe_is_a_step(visit: Visit) -> None:
 
 
 def test_the_race_shows_where_we_are(visit: Visit) -> None:
-    """The graph has a named line per player, up to a mark that follows the frames, and a numbered scale.
-
-    Before the first points, its space is empty.
-    """
+    """It has a named line per player up to the current frame, and a scale. At first, its space is empty."""
     page = watch(visit, f"{FIVE}/1/1")
     race, moments = page.locator(".race"), page.get_by_role("region", name="Moments")
     assert page.locator(".race .line").count() == page.locator(".race figcaption span").count() == 5

@@ -137,10 +137,7 @@ def stop_time(page: Page) -> None:
 
 
 def come(page: Page, part: Locator) -> None:
-    """Advance the page's clock by four seconds, its polling interval, until this part appears.
-
-    The clock must have been installed.
-    """
+    """Advance the page's installed clock by four seconds, its polling interval, until this part appears."""
 
     def there() -> bool:
         page.clock.fast_forward(4000)
@@ -150,10 +147,7 @@ def come(page: Page, part: Locator) -> None:
 
 
 def poll(page: Page) -> None:
-    """Advance the page's clock by its polling interval, and wait for the response to its poll.
-
-    The clock must have been installed.
-    """
+    """Advance the page's installed clock by its polling interval, and wait for the response to its poll."""
     with page.expect_response(page.url):
         page.clock.run_for(4000)
 

@@ -59,10 +59,7 @@ def streaming(*bodies: bytes, breaks: bool = False) -> Iterator[tuple[Other, Sit
 
 
 def test_events_are_filtered_by_name() -> None:
-    """Comments and other events are skipped, and an unfinished event is ignored.
-
-    The lines of an event's data are joined.
-    """
+    """Comments, other events and an unfinished one are skipped. The lines of an event's data are joined."""
     lines = [
         *(": still here", "", "retry: 10000", "", "event: other", "data: 1", ""),
         *("event: stage", "data: one", "data:two", "id: 7", "", "data: nameless", "", "event: stage", ""),

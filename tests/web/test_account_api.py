@@ -117,10 +117,7 @@ def test_an_invalid_token_is_a_problem(world: World, subtests: pytest.Subtests) 
 
 
 def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, subtests: pytest.Subtests) -> None:
-    """If a request has a token, only the token counts.
-
-    The session's cookie is ignored, so the request may come from another site.
-    """
+    """Only the token counts: the session's cookie is ignored, so the request may come from another site."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     for header in ("Bearer kaiten_made-up", "Bearer", "Basic YTpi", "", "Bearer " + "x" * 9000):

@@ -87,10 +87,7 @@ def test_every_link_of_an_analysis_works(visitor: TestClient) -> None:
 def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
     analyses: Store, visitor: TestClient
 ) -> None:
-    """The decisions are in order, each with its options.
-
-    An unknown seat or a game without an analysis gets a 404.
-    """
+    """They are in order, with their options. An unknown seat or a game without an analysis gets a 404."""
     analysis = present(analyses.analyses.find("three-0-0"))
     for seat in range(3):
         address = f"/games/three-0-0/decisions/{seat}"
@@ -113,10 +110,7 @@ def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
 def test_a_bots_page_lists_its_costliest_decisions(
     analyses: Store, visitor: TestClient, client: TestClient
 ) -> None:
-    """The decisions link to their moments, and the page says what they have in common.
-
-    Without analyses, the section is missing.
-    """
+    """They link to their moments, and have a summary. Without analyses, the section is missing."""
     assert 'id="mistakes"' not in client.get("/bots/random").text
     found = analyses.analyses.costly("random", 1)
     assert found

@@ -102,10 +102,7 @@ def test_a_private_response_has_an_etag_and_is_not_cached(world: World) -> None:
 
 
 def test_games_come_in_pages(client: TestClient, store: Store) -> None:
-    """Each game is listed once with its seats, newest first, and without what only pages show.
-
-    A full last page has no next page.
-    """
+    """Games have their seats, and nothing that only pages show. A full last page has no next page."""
     for limit in (5, 6, 100):
         found = list(pages(client, f"/api/v1/games?limit={limit}", "games"))
         assert [len(page) for page in found] == {5: [5, 5, 2], 6: [6, 6], 100: [12]}[limit]

@@ -117,10 +117,7 @@ def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_
 
 
 def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> None:
-    """The case of the author's name doesn't matter.
-
-    Bots are listed with state and rank, and versions newest first.
-    """
+    """Bots are listed with state and rank, versions newest first. The case of the name doesn't matter."""
     world.filled(fill_stable)
     client = browser(world)
     _, versions = Page(client.get("/authors/ann").text).tables

@@ -102,10 +102,7 @@ def test_a_house_bot_has_no_file(world: World, stable: Stable) -> None:
 
 
 def test_notes_are_for_the_owner_and_operators(world: World, stable: Stable) -> None:
-    """Reading notes requires the scope read.
-
-    A bot belongs to an account. A matching author name isn't enough.
-    """
+    """Reading notes requires the scope read. A matching author's name doesn't make an owner."""
     notes = ["note of mine@3 <i>", "note of mine@2 <i>", "note of mine@1 <i>"]
     nothing = [None] * 3
 
@@ -230,10 +227,7 @@ def test_a_refused_change_changes_nothing(  # noqa: PLR0913, PLR0917 - columns o
 
 
 def test_games_are_listed_by_bot_and_version(world: World, stable: Stable) -> None:
-    """Games are listed newest first. The next page keeps the filters.
-
-    A version requires a bot.
-    """
+    """Games are listed newest first. The next page keeps the filters. A version requires a bot."""
     assert stable.versions
     visitor = browser(world)
     everything = list(pages(visitor, "/api/v1/games?limit=2", "games"))

@@ -68,10 +68,7 @@ def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str)
 
 
 def test_a_failed_challenge_says_so(world: World, path: str) -> None:
-    """After an entrant is disqualified, no more matches are played.
-
-    The page doesn't say whose fault it was.
-    """
+    """After a disqualification, no more matches are played. The page doesn't say whose fault it was."""
     play_next(world.store)
     disqualify(world.store, "mine", "it plays for another")
     text = logged_in(world, "ann").get(path).text

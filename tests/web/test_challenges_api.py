@@ -17,10 +17,7 @@ MINE = "/api/v1/bots/mine/challenges"
 
 
 def test_a_challenge_is_requested_and_played(world: World, stable: Stable) -> None:
-    """The response lists the entrants and, later, their results.
-
-    Replays are valid, and no rating changes.
-    """
+    """The response lists the entrants and, later, their results. Replays are valid. No rating changes."""
     client = owner(world, stable.ann)
     before = (world.store.games.newest(), world.store.ratings.standings())
     wanted = {"opponents": ["greedy", "mine@1"], "version": 2, "deals": 2}
@@ -85,10 +82,7 @@ def test_owners_list_their_own_challenges(world: World, stable: Stable) -> None:
 
 
 def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> None:
-    """A game of another challenge is not found.
-
-    For other accounts, even the challenged ones, a challenge looks like one that doesn't exist.
-    """
+    """A game of another challenge isn't found. Others, even the challenged, don't find the challenge."""
     client = owner(world, stable.ann)
     one, two = (client.post(MINE, json={"opponents": ["other"]}).headers["Location"] for _ in range(2))
     play_all(world.store)

@@ -27,10 +27,7 @@ HALF = SIZE // 2
 
 
 def test_the_page_lists_the_days_newest_first(world: World) -> None:
-    """Each day has the games, sizes and hashes of the manifest.
-
-    The examples use the latest file.
-    """
+    """Each day has the games, sizes and hashes of the manifest. The examples use the latest file."""
     files = put_files(world.exports, 2).files
     text = browser(world).get("/data").text
     page = Page(text)

@@ -247,10 +247,7 @@ def test_only_pages_of_this_site_can_change_anything(world: World, subtests: pyt
 
 
 def test_attempts_per_name_and_address_are_limited(world: World) -> None:
-    """After ten attempts in a quarter of an hour, even the right password is refused.
-
-    Other names, and other addresses, aren't affected.
-    """
+    """After ten, even the right password is refused. Other names, and other addresses, aren't affected."""
     world.add("ann")
     world.add("ben")
     visitor = browser(world)
@@ -326,10 +323,7 @@ def test_a_large_form_is_refused(world: World) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_large_body_is_a_problem_like_all_others(world: World, *, chunked: bool) -> None:
-    """The size may be declared or not.
-
-    The response is a problem document with the site's headers, not the framework's own text.
-    """
+    """The problem document has the site's headers, whether or not the request declared the size."""
     secret = token(world, world.add("ann"), {Scope.TOKENS})
     content = b" " * 100_000
     answer = program(world, secret).post(

@@ -23,10 +23,7 @@ def queue(store: Store, versions: list[int], matches: int) -> None:
 
 
 def test_the_arena_introduces_itself(world: World) -> None:
-    """One line says what the arena is. Buttons lead to the editor and to games against the bots.
-
-    The operator's figures are only on the status page.
-    """
+    """Buttons lead to the editor and to games against the bots. The operator's figures aren't shown."""
     stranger = browser(world)
     front = read(stranger, "/")
     assert "Where bots play Sushi&nbsp;Go!" in front

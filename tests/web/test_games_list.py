@@ -42,10 +42,7 @@ def test_the_form_matches_the_filters(client: TestClient) -> None:
 
 
 def test_headers_sort_the_list(client: TestClient) -> None:
-    """A header links to its order, keeps the filters, and marks the current order.
-
-    The "Margin" header reverses its order.
-    """
+    """A header keeps the filters. The current order is marked, and the header Margin reverses it."""
     text = client.get("/games?players=3&order=closest").text
     heads = dict(re.findall(r'<a href="(/games\?[^"]*)">(Game|Result|Margin)(?=<)', text))
     assert heads == {

@@ -210,10 +210,7 @@ def test_a_new_password_makes_browsers_unknown(world: World) -> None:
 
 
 def test_a_browser_is_known_for_one_account(world: World) -> None:
-    """The mark of eve's browser isn't valid for ann's account.
-
-    Forged and expired marks aren't valid either.
-    """
+    """The mark of eve's browser isn't valid for ann's account. Forged and expired marks aren't either."""
     world.add("ann")
     world.add("eve")
     eve = logged_in(world, "eve")

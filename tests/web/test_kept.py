@@ -170,19 +170,13 @@ def test_the_number_of_cached_pages_is_limited() -> None:
 
 @pytest.mark.parametrize(("cacheable", "change_counter"), [(False, 1), (True, None)])
 def test_other_pages_are_rendered_each_time(*, cacheable: bool, change_counter: int | None) -> None:
-    """Pages that change without a write aren't cached.
-
-    If the database can't report writes, no page is cached.
-    """
+    """These change without a write. If the database can't report writes, no page is cached."""
     visitor = counting(cacheable=cacheable, change_counter=change_counter)
     assert [visitor.get("/").text for _ in range(3)] == ["1", "2", "3"]
 
 
 def test_a_page_that_did_not_change_is_not_rendered_again() -> None:
-    """After a write that doesn't affect the page, its route confirms the cached page.
-
-    This doesn't depend on the client's ETag.
-    """
+    """After a write that doesn't affect the page, its route confirms it, whatever the client's ETag."""
     change_counter, version, made = itertools.count(1), ["one"], list[str]()
 
     async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:

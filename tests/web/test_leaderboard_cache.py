@@ -211,10 +211,7 @@ def test_shares_count_games_of_both_bots(world: World) -> None:
 
 
 def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: World) -> None:
-    """A share of 99.75% isn't shown as 100.
-
-    Pairs with fewer than ten games have no colour, as the legend says.
-    """
+    """99.75% isn't shown as 100. Pairs with fewer than ten games have no colour, as the legend says."""
     versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben"), ("other-1", "cyd")])
     claim = claimed(world.store, versions[:2], deals=200)
     assert world.store.results.record(finished(claim, [(1, 2)] * 199 + [(1, 1)]))

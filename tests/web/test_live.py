@@ -322,10 +322,7 @@ def test_frames_of_unrated_matches_lead_to_their_replays(private: Private) -> No
 
 
 def test_a_match_of_a_challenge_is_not_published_before_the_others(private: Private) -> None:
-    """No page, replay or log shows a game while another match with the same deals is running.
-
-    Afterwards, all games are shown.
-    """
+    """No page, replay or log shows a game until all matches with the same deals are over."""
     visitor = logged_in(private.world, "user")
     watched, page = "/live/c4-0", "/challenges/c4"
     hidden = (
@@ -401,10 +398,7 @@ def test_an_unknown_show_is_not_found(client: TestClient) -> None:
 
 
 def test_running_matches_come_first(world: World) -> None:
-    """A running match is shown once a round is over, from its latest finished round.
-
-    The games of a recorded match follow.
-    """
+    """A running match is shown from its latest finished round. The games of a recorded match follow."""
     claim = claimed(world.store, [add_bot(world.store, name) for name in ("eel", "tuna", "squid")])
     visitor = browser(world)
     assert "Nothing to show yet" in visitor.get("/tv").text

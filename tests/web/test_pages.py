@@ -149,10 +149,7 @@ def test_the_game_page_shows_the_stored_game(client: TestClient, store: Store) -
 
 
 def test_a_bots_folder_is_shown_without_its_path(world: World) -> None:
-    """A bot in a plain process is identified by its folder.
-
-    Only the folder's name is shown, even in errors.
-    """
+    """Pages, data and errors show only the name of a folder, which identifies a bot in a plain process."""
     folder = "/home/olga/secret plans/nigiri"
     table = (add_bot(world.store, "mine", source=folder), add_bot(world.store, "other"))
     trouble = f"there is no bot.py in {folder}; a bot's folder must contain one"

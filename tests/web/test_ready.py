@@ -85,10 +85,7 @@ def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
 
 @pytest.mark.postgresql
 def test_a_site_without_its_database_is_healthy_but_not_ready(cluster: Cluster, tmp_path: Path) -> None:
-    """The database crashes, recovers, and gets the schema of another version.
-
-    The log has all of this, but no secret.
-    """
+    """The database crashes, recovers, and gets another schema. The log has all of this, but no secret."""
     with (
         served(
             tmp_path,

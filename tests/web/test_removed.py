@@ -35,10 +35,7 @@ def test_deleted_logs(world: World, stable: Stable) -> None:
 
 
 def test_deleted_replays(world: World, stable: Stable) -> None:
-    """The page still shows the result.
-
-    Addresses that need the replay return 410. The replay's own response names the result's address.
-    """
+    """Addresses that need the replay return 410, but the result remains, and the response names it."""
     anybody = browser(world)
     before = anybody.get(f"/api/v1/games/{GAME}").json()
     assert world.store.logs.remove_replays(world.now + timedelta(days=99), 99)

@@ -48,10 +48,7 @@ def test_an_uploaded_file_becomes_a_submission(world: World, ann: KnownAccount) 
 
 
 def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount) -> None:
-    """Cancelling works once, while the submission is in progress.
-
-    The submission is then rejected in its current stage, and the author can submit again.
-    """
+    """A submission in progress is rejected in its current stage, once. The author can submit again."""
     client = owner(world, ann)
     made = put(client)[1]
     address = f"/api/v1/submissions/{made['id']}"
@@ -141,10 +138,7 @@ def test_an_oversized_upload_is_refused_at_its_announcement(world: World, ann: K
 
 
 def test_the_quota_and_a_host_without_a_control(world: World, ann: KnownAccount) -> None:
-    """After three submissions within a day, the response is 429.
-
-    If the host lacks a control, it is 503 without the details.
-    """
+    """A fourth submission within a day gets a 429, and one on such a host a 503 without the details."""
     client = owner(world, ann)
     for _ in range(3):
         assert put(client, content=world.now.isoformat().encode())[0] == 201
@@ -194,10 +188,7 @@ def test_the_same_file_again_is_refused(world: World, ann: KnownAccount) -> None
 
 
 def test_a_full_disk_refuses_only_uploads(world: World, ann: KnownAccount) -> None:
-    """The response is 507 without a retry time.
-
-    Pages and data still work, and the status names the reason.
-    """
+    """The response is 507 without a retry time. Pages and data work, and the status names the reason."""
     world.least_free = 1 << 60
     full = owner(world, ann)
     answer = full.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)

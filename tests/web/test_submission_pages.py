@@ -233,10 +233,7 @@ def test_a_quarantined_game_does_not_count(world: World, ann: KnownAccount, visi
 
 
 def test_a_game_has_a_page_with_the_bots_log(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """The page has places, the replay with the bot's notes, and the bot's output.
-
-    It has no ratings and no logs of other bots.
-    """
+    """The page has places, the bot's notes and its output, but no ratings and no logs of other bots."""
     send(world.store, ann, "a1")
     play(world.store, "a1")
     text = read(visitor, "/submissions/a1/games/a1-q0-0-0")

@@ -41,10 +41,7 @@ def test_frames_are_the_three_stages_of_each_turn() -> None:
 
 @games
 def test_no_card_is_lost_between_the_frames(file: Path) -> None:
-    """In every frame, the cards in hands and on tables are those dealt in the round.
-
-    The chosen cards are those that are revealed.
-    """
+    """Hands and tables have the cards dealt in the round. The chosen cards are those that are revealed."""
     film = golden(file)
     for shown in scenes(film):
         if shown.frame.stage is FilmStage.END:
@@ -76,10 +73,7 @@ def test_no_card_is_lost_between_the_frames(file: Path) -> None:
 
 @games
 def test_points_are_those_of_the_replay(file: Path) -> None:
-    """The points agree after each round and at the end.
-
-    A frame's gain is the difference from the previous frame.
-    """
+    """The points agree after each round and at the end. A gain is the difference from the frame before."""
     film = golden(file)
     before = [0] * film.rules.participants
     so_far = [0] * film.rules.participants
@@ -104,10 +98,7 @@ def test_points_are_those_of_the_replay(file: Path) -> None:
 
 @games
 def test_a_seat_sees_its_own_hand_and_the_backs_of_the_others(file: Path) -> None:
-    """The number of backs is correct.
-
-    During a choice, one of them is raised, however many cards were chosen.
-    """
+    """The number of backs is correct. During a choice, one is raised, however many cards were chosen."""
     film = golden(file)
     for number in range(film.rules.players):
         viewpoint = Viewpoint(VisibleHands.SEAT, number)

@@ -23,10 +23,7 @@ def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int,
 
 
 def test_puddings_explain_equal_totals() -> None:
-    """The player with more puddings ranks first. Players with equal numbers share a place.
-
-    Without equal totals there is no explanation.
-    """
+    """Only equal totals are explained. More puddings rank first, and equal numbers share a place."""
     assert decided((30, 31, 31), (0, 1, 3), (3, 2, 1)) == (
         "bot-2 wins with 31 points. "
         "bot-2 and bot-1 have 31 points each; puddings break the tie: bot-2 3, bot-1 1."
@@ -102,10 +99,7 @@ def test_faults_and_take_overs_are_listed() -> None:
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_moments_are_what_the_frames_show(file: Path) -> None:
-    """Moments are chopsticks, turns with many points, changes of the lead, and ends of rounds and the game.
-
-    They are in the order of the frames.
-    """
+    """They are chopsticks, many points, new leads, and the ends of rounds and the game, in order."""
     film = golden(file)
     found = events(film)
     assert [film.frames.index(event.frame) for event in found] == sorted(
