@@ -39,7 +39,6 @@ class World:
     least_free: int = 0  # bytes that uploads must leave free on the disk
     pseudonyms: list[str] = field(default_factory=list)  # the next ones; then `former-1`, `former-2`, …
     file: Path | None = None  # the store's file, if it is an SQLite store
-    webhook_hosts: frozenset[str] = frozenset()  # webhooks may use these even if they aren't public
     sends_mail: bool = True  # whether a mail server is set up
     secrets: int = 0  # number of secrets generated
     former: int = 0  # number of pseudonyms generated, without those from `pseudonyms`

@@ -118,7 +118,6 @@ class Taken:
     """A response that a page used."""
 
     name: str  # its address
-    kind: str  # what requested it
     sent: int  # bytes on the wire; CACHED if it came from the browser's cache
     size: int  # bytes before compression
     encoding: str
@@ -129,7 +128,7 @@ UNCHANGED: Final = 300
 """Size that the Resource Timing standard prescribes for a 304 response."""
 
 TAKEN: Final = """() => ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
-  .map((it) => [it.name, it.initiatorType, it.transferSize, it.decodedBodySize, it.contentEncoding])"""
+  .map((it) => [it.name, it.transferSize, it.decodedBodySize, it.contentEncoding])"""
 
 
 def taken(page: Page) -> list[Taken]:

@@ -14,7 +14,6 @@ from typing import Any
 
 import httpx2
 
-from arena.db.store import open_store
 from tests.cli import forked
 from tests.cli.command import worded
 from tests.patience import WAIT_SECONDS
@@ -57,17 +56,6 @@ class Place:
         """Return the leaderboard as the command prints it."""
         rows: list[dict[str, Any]] = json.loads(self.run("leaderboard", "--json").stdout)["rows"]
         return rows
-
-    def games(self) -> dict[str, int]:
-        """Return how many rated games each bot has played. Without an arena, the result is empty.
-
-        This is much quicker than the command, for tests that ask repeatedly.
-        """
-        file = self.data / "arena.sqlite3"
-        if not file.exists():
-            return {}
-        with closing(open_store(f"sqlite:///{file}")) as store:
-            return {line.bot: line.entry.games for line in store.ratings.standings()}
 
     def matches(self, condition: str) -> int:
         """Return the number of matches, or 0 if their table doesn't exist yet."""

@@ -70,7 +70,7 @@ def components_over(world: World) -> Components:
         subscriptions=OwnSubscriptions(
             world.store.subscriptions,
             world.sources,
-            named=world.webhook_hosts,
+            named=frozenset(),
             sends_mail=world.sends_mail,
         ),
         metrics=SiteMetrics(),

@@ -19,9 +19,9 @@ from tests.web.test_api import pages, when
 MINE = "/api/v1/bots/mine"
 
 
-def bot(world: World, name: str = "mine") -> KnownBot:
-    """Return a bot from the store."""
-    return present(world.store.bots.find(name))
+def bot(world: World) -> KnownBot:
+    """Return the bot from the store."""
+    return present(world.store.bots.find("mine"))
 
 
 def test_bots_are_public(world: World, stable: Stable) -> None:

@@ -174,9 +174,9 @@ def drip_until_answered(sender: socket.socket) -> None:
     wait_until(answered, "a response")
 
 
-def upload(address: tuple[str, int], secret: str, kind: str = "image", name: str = "hers") -> int:
+def upload(address: tuple[str, int], secret: str, kind: str = "image") -> int:
     """Upload a small file, and return the status."""
-    sender = put(address, secret, name, kind, 5)
+    sender = put(address, secret, "hers", kind, 5)
     sender.sendall(b"x = 1")
     return status(sender)
 
