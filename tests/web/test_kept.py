@@ -111,13 +111,15 @@ def test_a_page_is_rendered_once(world: World, subtests: pytest.Subtests) -> Non
 def test_a_write_is_visible_at_once(world: World, versions: list[int], write: object) -> None:
     """Each page, the API and a badge are the same as those of a new site without cached pages."""
     visitor = browser(world)
-    before = {path: visitor.get(path).text for path in PAGES + OTHERS}
+    first = {path: visitor.get(path) for path in PAGES + OTHERS}
     assert callable(write)
     write(world.store, versions)
     after = {path: visitor.get(path).text for path in PAGES + OTHERS}
     fresh = TestClient(site_over(world), base_url=HTTPS)
     assert after == {path: fresh.get(path).text for path in PAGES + OTHERS}
-    assert all(after[path] != before[path] for path in PAGES)
+    for path in PAGES:
+        old = {"If-None-Match": first[path].headers["etag"]}
+        assert visitor.get(path, headers=old).text == after[path] != first[path].text
 
 
 def test_the_end_of_a_day_is_visible(world: World, versions: list[int]) -> None:
@@ -125,8 +127,11 @@ def test_the_end_of_a_day_is_visible(world: World, versions: list[int]) -> None:
     play_matches(world.store, [versions], Rules(players=2), name="two")
     visitor = browser(world)
     assert ">new<" in visitor.get("/leaderboard").text
+    etags = {path: visitor.get(path).headers["etag"] for path in ("/", *PAGES)}
     world.now += timedelta(days=7)
     assert ">new<" not in visitor.get("/leaderboard").text
+    for path, etag in etags.items():
+        assert visitor.get(path, headers={"If-None-Match": etag}).status_code == 200, path
 
 
 @pytest.mark.usefixtures("versions")

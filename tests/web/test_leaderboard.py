@@ -1,10 +1,9 @@
-"""The leaderboard as a page and as CSV: filters, pages and revalidation."""
+"""The leaderboard as a page and as CSV: filters, pages and orders."""
 
 import csv
 import io
 import re
 from collections.abc import Iterator
-from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -149,41 +148,6 @@ def test_a_full_page_is_small(visitor: TestClient) -> None:
     answer = visitor.get("/leaderboard")
     assert len(names(visitor, "/leaderboard")) == PER_PAGE
     assert len(answer.content) < 80_000
-
-
-SOME = ("/", "/leaderboard?players=5", "/leaderboard.csv")
-
-
-def tags(visitor: TestClient) -> list[str]:
-    """Return the ETags of ``SOME`` pages."""
-    return [visitor.get(path).headers["etag"] for path in SOME]
-
-
-def again(visitor: TestClient, etags: list[str]) -> set[int]:
-    """Request ``SOME`` pages with these ETags, and return the statuses."""
-    statuses = set()
-    for path, etag in zip(SOME, etags, strict=True):
-        answer = visitor.get(path, headers={"If-None-Match": etag})
-        if answer.status_code == 304:
-            assert answer.content == b""
-            assert answer.headers["etag"] == etag
-        statuses.add(answer.status_code)
-    return statuses
-
-
-def test_an_unchanged_page_is_not_sent_again(world: World) -> None:
-    """A page is sent again after a game, and after a day, when the changes over seven days differ."""
-    versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(5)])
-    visitor = browser(world)
-    known = tags(visitor)
-    assert again(visitor, known) == {304}
-    assert again(visitor, ['"another"'] * 3) == {200}
-    play_matches(world.store, [versions], Rules(players=5), name="five")
-    assert again(visitor, known) == {200}
-    known = tags(visitor)
-    assert again(visitor, known) == {304}
-    world.now += timedelta(days=1)
-    assert again(visitor, known) == {200}
 
 
 def test_etags_differ_by_caller_and_filter(world: World) -> None:
