@@ -1,1 +1,0 @@
-"""Tests of the services for challenges and for operators' actions."""
