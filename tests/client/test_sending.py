@@ -22,7 +22,7 @@ from arena.client.site import SiteClient
 from arena.client.sites import CannotSend, SiteProblem
 from arena.protocol.submissions import Submission
 from tests.cli.command import ROOT
-from tests.client.live import Live
+from tests.client.live import Live, live
 from tests.db.builders import add_bot
 from tests.patience import wait_until
 
@@ -126,6 +126,13 @@ with closing(SiteClient(sys.argv[1], sys.argv[2])) as site:
     site.put("/bots/large/submissions", body_of(payload, lambda *_: None), kind="image")
 """
 """A program that sends the beginning of a large file, then waits."""
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """Yield a site that all tests share. Each test has its own bots."""
+    with live(tmp_path_factory.mktemp("data"), ARENA_BOTS_PER_AUTHOR="99") as running:
+        yield running
 
 
 @contextmanager
