@@ -10,10 +10,8 @@ from arena.accounts.errors import RegistrationRefused, TokenRefused, WrongCreden
 from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role, Scope
-from tests.accounts.world import PASSWORD, World
+from tests.accounts.world import NEW, PASSWORD, World
 from tests.db.builders import present
-
-NEW = "an entirely different phrase"
 
 
 def test_anyone_who_registers_can_log_in(world: World) -> None:

@@ -13,11 +13,10 @@ from arena.accounts.errors import WrongCredentials
 from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.store import open_store
 from arena.protocol.states import Scope
-from tests.accounts.world import CHEAP, PASSWORD, World
+from tests.accounts.world import CHEAP, NEW, PASSWORD, World
 from tests.db.builders import present
 from tests.kinds import BOTH
 
-NEW: Final = "an entirely different phrase"
 THEIRS: Final = "what a thief would choose"
 
 

@@ -22,6 +22,8 @@ from tests.databases import sqlite_store
 from tests.db.builders import present
 
 PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - a test password
+NEW: Final = "an entirely different phrase"
+"""Another password."""
 START: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -96,6 +98,10 @@ class World:
     def add(self, name: str, role: Role = Role.USER) -> KnownAccount:
         """Add an account with the password ``PASSWORD``."""
         return self.accounts.operators.create_user("terminal:test", name, PASSWORD, role)
+
+    def account(self, name: str) -> KnownAccount:
+        """Return an account."""
+        return present(self.store.accounts.account(name)).account
 
     def checked(self, account: KnownAccount) -> StoredPassword:
         """Return the account and its hash as a successful password check returns them."""

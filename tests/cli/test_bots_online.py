@@ -12,7 +12,7 @@ from tests.builders import add_bots, play_matches
 from tests.cli.author import Author, refused
 from tests.cli.forked import CommandResult
 from tests.client.live import live
-from tests.db.builders import START
+from tests.db.builders import START, present
 from tests.db.test_submissions import CAUSE, PLENTY, new
 from tests.patience import wait_until
 from tests.web.stable import bench, disqualify, fill_stable, play_next
@@ -54,7 +54,7 @@ def fine(said: CommandResult) -> list[list[str]]:
 
 def submit(ann: Author, id_: str, bot: str) -> None:
     """Add a submission by ann."""
-    (account,) = [each for each in ann.live.store.accounts.all() if each.name == "ann"]
+    account = ann.live.world.account("ann")
     ann.live.store.submissions.add(new(id_, bot, "ann", account.id), PLENTY)
 
 
@@ -136,8 +136,7 @@ def test_an_owner_chooses_what_plays(ann: Author) -> None:
     ):
         done = ann.types(*words)
         assert (done.code, done.out, done.err) == (0, "", f"arena: {said}\n")
-    known = ann.live.store.bots.find("mine")
-    assert known is not None
+    known = present(ann.live.store.bots.find("mine"))
     assert (known.playing, known.state) == (3, "active")
     for words in (
         ("rollback", "mine", "9"),
@@ -290,7 +289,7 @@ def test_a_challenge_is_followed_until_it_is_played(reader: Author) -> None:
 
 def asked(ann: Author) -> list[str]:
     """Return the ids of ann's challenges."""
-    (account,) = [each for each in ann.live.store.accounts.all() if each.name == "ann"]
+    account = ann.live.world.account("ann")
     return [each.id for each in ann.live.store.challenges.newest(account.id, None, 10)]
 
 

@@ -321,9 +321,8 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
 def test_a_used_up_quota_is_reported(author: Author) -> None:
     """The command immediately prints a message with advice, instead of waiting for a day."""
     author.log_in("pat")
-    accounts = author.live.store.accounts
-    (account,) = [each for each in accounts.all() if each.name == "pat"]
-    accounts.set_quota(account.id, AccountQuota(submissions_a_day=1), ENTRY)
+    account = author.live.world.account("pat")
+    author.live.store.accounts.set_quota(account.id, AccountQuota(submissions_a_day=1), ENTRY)
     assert author.types("submit", author.source("thrifty.py"), "--no-follow").code == 0
     (author.home / "thrifty.py").write_text("print('another')\n")
     line = refused(author.types("submit", "thrifty.py", "--no-follow"), 1)

@@ -21,7 +21,7 @@ from arena.notices.mail import Mailer, mailer_of
 from arena.platform.settings import Address, Settings, SmtpSecurity
 from arena.protocol.news import Topic
 from tests.accounts.world import World
-from tests.db.builders import bot_of
+from tests.db.builders import bot_of, present
 from tests.notices.receivers import contexts
 from tests.notices.test_webhooks import bench, deliverer, only
 from tests.patience import WAIT_SECONDS
@@ -101,9 +101,7 @@ def mailer(port: int, **others: object) -> Mailer:
         }
         | others
     )
-    made = mailer_of(settings)
-    assert made is not None
-    return made
+    return present(mailer_of(settings))
 
 
 @pytest.fixture

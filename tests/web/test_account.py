@@ -4,12 +4,10 @@ import re
 
 from arena.accounts.credentials import PREFIX
 from arena.protocol.states import Scope as May
-from tests.accounts.world import PASSWORD, World
+from tests.accounts.world import NEW, PASSWORD, World
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
 from web.http.authentication import SECURE_NAME
-
-NEW = "an entirely different phrase"
 
 
 def test_a_password_is_changed(world: World) -> None:

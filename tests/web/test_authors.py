@@ -11,7 +11,7 @@ from arena.db.credentials import KnownAccount
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
-from tests.db.builders import START
+from tests.db.builders import START, present
 from tests.db.test_cost import statements
 from tests.web.html import Page, read
 from tests.web.people import browser, logged_in
@@ -55,8 +55,7 @@ def test_each_own_bot_is_listed_with_its_state(world: World, ann: KnownAccount) 
     for id_, bot in (("a1", "plays"), ("a2", "resting"), ("a3", "sits")):
         active(world, ann, id_, bot)
     active(world, world.add("ben"), "b1", "bens")
-    version = store.bots.version_id("plays", 1)
-    assert version is not None
+    version = present(store.bots.version_id("plays", 1))
     play_matches(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
     store.bot_states.retire("resting", START)
     bench(world.store, "sits", WHY)

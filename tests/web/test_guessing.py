@@ -12,15 +12,13 @@ from fastapi import Request
 from fastapi.testclient import TestClient
 
 from arena.accounts.errors import WrongCredentials
-from tests.accounts.world import PASSWORD, World
+from tests.accounts.world import NEW, PASSWORD, World
 from tests.patience import WAIT_SECONDS
 from tests.web.app import site_over
 from tests.web.people import HTTP, HTTPS, browser, logged_in
 from tests.web.server import serving
 from web.http import rate_limits
 from web.http.errors import Problem
-
-NEW = "an entirely different phrase"
 
 
 @dataclass

@@ -66,7 +66,7 @@ def test_operators_see_every_seat(world: World, stable: Stable) -> None:
     session = logged_in(world, "oper")
     told = session.get(LOGGED).json()["seats"]
     assert [(seat["bot"], seat["seat"]) for seat in told] == [("other", 0), ("mine", 1), ("greedy", 2)]
-    (operator,) = [account for account in world.store.accounts.all() if account.name == "oper"]
+    operator = world.account("oper")
     whole = program(world, token(world, operator, {Scope.READ, Scope.OPERATE}))
     assert whole.get(LOGGED).json()["seats"] == told
     assert reader(world, operator).get(LOGGED).status_code == 404

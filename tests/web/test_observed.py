@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import pytest
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
 from prometheus_client import generate_latest
@@ -19,13 +18,6 @@ from web.http.metrics import SiteMetrics
 from web.http.request_log import RequestLog
 
 
-@pytest.fixture
-def world(world: World) -> World:
-    """Return a world with games."""
-    world.filled(fill_games)
-    return world
-
-
 def samples(metrics: SiteMetrics, name: str) -> dict[tuple[str, ...], float]:
     """Return the values of a metric by label values, which are in order of the labels' names."""
     families = text_string_to_metric_families(generate_latest(metrics.registry).decode())
@@ -35,6 +27,7 @@ def samples(metrics: SiteMetrics, name: str) -> dict[tuple[str, ...], float]:
 
 def test_requests_are_logged_and_counted_by_route(world: World) -> None:
     """Pages, cached pages, files, unknown paths and wrong methods are included."""
+    world.filled(fill_games)
     components = components_over(world)
     client = TestClient(create_app(components))
     game = world.store.games.newest(limit=1)[0].game

@@ -18,7 +18,6 @@ from arena.play.replay.verify import verify
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
-from tests.databases import sqlite_store
 from tests.db.builders import add_bot, claimed, finished, present
 from tests.web.app import site_of, site_over
 from tests.web.html import Page, check
@@ -205,17 +204,16 @@ def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
     assert replay["seed"] in text
 
 
-def test_games_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_come_in_pages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every game is listed once, newest first, even if new games arrive."""
     monkeypatch.setattr(listing, "GAMES_PER_PAGE", 4)
-    store = sqlite_store(tmp_path / "arena.sqlite3")
-    versions = add_bots(store, [("a", "house"), ("b", "house")])
+    versions = add_bots(world.store, [("a", "house"), ("b", "house")])
     for number in range(3):
-        play_matches(store, [versions], Rules(players=2), name=f"s{number}")
-    client = TestClient(site_of(store))
+        play_matches(world.store, [versions], Rules(players=2), name=f"s{number}")
+    client = TestClient(site_over(world))
     first = Page(client.get("/games").text)
     seen = [int(row[0]) for row in first.tables[0][1:]]
-    play_matches(store, [versions], Rules(players=2), name="later")
+    play_matches(world.store, [versions], Rules(players=2), name="later")
     older = next(link for link in first.links if link.startswith("/games?before="))
     second = Page(client.get(older).text)
     seen += [int(row[0]) for row in second.tables[0][1:]]
@@ -223,7 +221,6 @@ def test_games_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "/games" in second.links
     assert not any(link.startswith("/games?before") for link in second.links)
     assert "No older games" in client.get("/games?before=1").text
-    store.close()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from arena.db.person_games import MAX_WAITING, PersonGame
 from arena.play.replay.document import parse
 from arena.protocol.states import PersonGameState
-from arena.rules import Card, Move, Rules
+from arena.rules import Card, Move, Rules, View
 from tests.accounts.world import World
 from tests.db.builders import add_bot, bot_of, present
 from tests.patience import WAIT_SECONDS
@@ -51,6 +51,11 @@ def game_at(world: World, path: str) -> PersonGame:
     return present(world.store.person_games.find(id_of(path)))
 
 
+def asked(world: World, path: str) -> View:
+    """Return the view in which the person at this path's table has to decide."""
+    return present(game_at(world, path).asked)
+
+
 def test_a_game_from_the_lobby_to_its_end(world: World) -> None:
     """The page shows the queue, the requested decision and the end. The lobby links to the running game."""
     visitor = browser(world)
@@ -64,9 +69,7 @@ def test_a_game_from_the_lobby_to_its_end(world: World) -> None:
     assert "You against greedy and the dummy</h1>" in answer.text
     assert "Your turn" in answer.text
     assert f'<a href="{path}">Continue</a>' in visitor.get("/play").text
-    game = game_at(world, path)
-    assert game.asked is not None
-    move = game.asked.legal_moves()[0]
+    move = asked(world, path).legal_moves()[0]
     form = {"step": "1.1", "card": move.cards[0].label, "dummy": move.dummy.label if move.dummy else ""}
     answer = visitor.post(f"{path}/move", data=form)
     assert answer.headers["location"] == f"{path}?after=1.1"
@@ -119,10 +122,9 @@ def test_invalid_moves_are_refused_and_change_nothing(world: World) -> None:
         "&#39;", "'"
     )
     play_on(world.store, id_of(path), world.now, stop=lambda _: True)
-    game = game_at(world, path)
-    assert game.asked is not None
-    held = game.asked.hand[0].label
-    missing = next(card.label for card in Card if card not in game.asked.hand)
+    hand = asked(world, path).hand
+    held = hand[0].label
+    missing = next(card.label for card in Card if card not in hand)
     refused = {
         "not held": ({"step": "1.1", "card": missing}, 422, "is not in the hand"),
         "no card": ({"step": "1.1"}, 422, "0 cards given"),
@@ -157,14 +159,13 @@ def test_chopsticks_allow_a_second_card(world: World) -> None:
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now, stop=with_chopsticks)
-    game = game_at(world, path)
-    assert game.asked is not None
-    one, two = game.asked.hand[:2]
+    seen = asked(world, path)
+    one, two = seen.hand[:2]
     assert "A second card" in visitor.get(path).text
-    step = f"{game.asked.round}.{game.asked.turn}"
+    step = f"{seen.round}.{seen.turn}"
     form = {"step": step, "card": two.label, "second": one.label}
     assert visitor.post(f"{path}/move", data=form).status_code == 303
-    assert present(world.store.person_games.playing()[game.id]).move == Move((two, one))
+    assert present(world.store.person_games.playing()[id_of(path)]).move == Move((two, one))
 
 
 def test_an_invalid_table_is_refused(world: World, subtests: pytest.Subtests) -> None:
@@ -270,12 +271,9 @@ def test_a_page_waits_for_the_bots(world: World, monkeypatch: pytest.MonkeyPatch
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now, stop=lambda _: True)
-    game = game_at(world, path)
-    assert game.asked is not None
-    card = game.asked.hand[0].label
-    visitor.post(f"{path}/move", data={"step": "1.1", "card": card})
-    seen = game.asked._replace(turn=2)
-    timer = threading.Timer(0.3, lambda: world.store.person_games.ask(game.id, seen))
+    seen = asked(world, path)
+    visitor.post(f"{path}/move", data={"step": "1.1", "card": seen.hand[0].label})
+    timer = threading.Timer(0.3, lambda: world.store.person_games.ask(id_of(path), seen._replace(turn=2)))
     timer.start()
     text = visitor.get(f"{path}?after=1.1").text
     timer.join()
@@ -289,13 +287,12 @@ def test_only_one_request_waits_for_the_bots(world: World, monkeypatch: pytest.M
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now, stop=lambda _: True)
-    game = game_at(world, path)
-    assert game.asked is not None
-    visitor.post(f"{path}/move", data={"step": "1.1", "card": game.asked.hand[0].label})
+    seen = asked(world, path)
+    visitor.post(f"{path}/move", data={"step": "1.1", "card": seen.hand[0].label})
     with ThreadPoolExecutor() as threads:
         two = [threads.submit(visitor.get, f"{path}?after=1.1") for _ in range(2)]
         done, others = wait(two, return_when=FIRST_COMPLETED)
-        world.store.person_games.ask(game.id, game.asked._replace(turn=2))
+        world.store.person_games.ask(id_of(path), seen._replace(turn=2))
         assert "turn 1 of" in done.pop().result().text
         assert "turn 2 of" in others.pop().result().text
 

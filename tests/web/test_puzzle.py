@@ -3,7 +3,6 @@
 import re
 from datetime import timedelta
 
-import pytest
 from fastapi.testclient import TestClient
 
 from tests.accounts.world import World
@@ -12,15 +11,9 @@ from tests.web.app import site_over
 from tests.web.stable import fill_games
 
 
-@pytest.fixture
-def world(world: World) -> World:
-    """Return a world with games."""
-    world.filled(fill_games)
-    return world
-
-
 def test_a_visitor_chooses_a_card_and_sees_the_answer(world: World) -> None:
     """At first, only table and hand are shown, then all cards with their values and who chose them."""
+    world.filled(fill_games)
     today = world.now.date()
     address = f"/puzzle/{today.isoformat()}"
     made = puzzled(world.store, "three-0-0", today)
@@ -48,6 +41,7 @@ def test_a_visitor_chooses_a_card_and_sees_the_answer(world: World) -> None:
 
 def test_future_puzzles_are_hidden(world: World) -> None:
     """Invalid dates and cards are refused, and earlier puzzles are listed."""
+    world.filled(fill_games)
     today = world.now.date()
     client = TestClient(site_over(world))
     assert "There is no puzzle yet" in client.get("/puzzle").text

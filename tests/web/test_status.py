@@ -8,7 +8,6 @@ from fastapi.testclient import TestClient
 
 from arena import __version__
 from arena.db.audit import NewAuditEntry
-from arena.db.credentials import KnownAccount
 from arena.ladder.settings import LadderChange
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.sandbox_controls import CONTROL_NAMES, CONTROLS
@@ -16,7 +15,7 @@ from arena.protocol.states import Role, Scope
 from arena.protocol.status import Hour, RefusedWorker
 from tests.accounts.world import World
 from tests.builders import host_report
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, present, put_aside
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, put_aside
 from tests.db.test_submissions import PLENTY, game, qualify
 from tests.db.test_submissions import new as submitted
 from tests.web.app import site_over
@@ -54,11 +53,6 @@ def busy(world: World) -> World:
     store.leases.publish_workers("here", [], [refused])
     world.add("oper", Role.OPERATOR)
     return world
-
-
-def operator(world: World) -> KnownAccount:
-    """Return the operator's account."""
-    return present(world.store.accounts.account("oper")).account
 
 
 def test_before_the_first_check_it_says_so(client: TestClient) -> None:
@@ -187,7 +181,7 @@ def test_private_details_are_not_public(busy: World) -> None:
         "visitor": browser(busy),
         "user": logged_in(busy, "user"),
         "reader": program(busy, token(busy, user, {Scope.READ})),
-        "operator's reader": program(busy, token(busy, operator(busy), {Scope.READ})),
+        "operator's reader": program(busy, token(busy, busy.account("oper"), {Scope.READ})),
     }
     for who, someone in people.items():
         for path in ("/status", "/api/v1/status"):
@@ -199,7 +193,7 @@ def test_private_details_are_not_public(busy: World) -> None:
 
 def test_operators_see_everything(busy: World) -> None:
     """Operators see who is qualifying, and why matches were quarantined and workers rejected."""
-    secret = token(busy, operator(busy), {Scope.OPERATE})
+    secret = token(busy, busy.account("oper"), {Scope.OPERATE})
     found = program(busy, secret).get("/api/v1/status").json()
     assert found["quarantined"] == [
         {

@@ -19,7 +19,7 @@ from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_matches
-from tests.db.builders import START, claim_one
+from tests.db.builders import START, claim_one, present
 from tests.db.test_submissions import PLENTY, new
 from tests.web.app import components_over
 from tests.web.html import Page, read
@@ -208,8 +208,7 @@ def test_an_active_submission_links_to_its_first_rated_game(
     text = read(visitor, "/submissions/a1")
     assert "Its first rated game comes next" in text
     assert ("data-over" in text, "data-last" in text) == (True, False)
-    version = store.bots.version_id("mine", 1)
-    assert version is not None
+    version = present(store.bots.version_id("mine", 1))
     play_matches(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
     text = read(visitor, "/submissions/a1")
     assert {"/games/rated-0-0", "/bots/mine", "/"} <= set(Page(text).links)
