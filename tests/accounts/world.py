@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Self, TypeVar, cast
@@ -18,13 +18,13 @@ from arena.db.credentials import KnownAccount
 from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role
+from tests.builders import START
 from tests.databases import sqlite_store
 from tests.db.builders import present
 
 PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - a test password
 NEW: Final = "an entirely different phrase"
 """Another password."""
-START: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ import pytest
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
-from tests.accounts.world import START, World
-from tests.builders import add_bots, play_matches
+from tests.accounts.world import World
+from tests.builders import START, add_bots, play_matches
 from tests.db.builders import claimed, finished, new_match, present
 from tests.watched import show
 from tests.web.html import Page, read

@@ -16,8 +16,8 @@ from arena.ladder.standings import PROVISIONAL_DEVIATION
 from arena.platform.text import clean_name
 from arena.protocol.leaderboard import Row
 from arena.rules import Rules
-from tests.accounts.world import START, World
-from tests.builders import add_bots, play_matches
+from tests.accounts.world import World
+from tests.builders import START, add_bots, play_matches
 from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser
