@@ -23,7 +23,6 @@ from web.http.parameters import GameId, has_replay, read_game
 from web.http.rendering import PageRouter, page, viewer_of
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, address, film, film_so_far
 from web.viewer.pages import (
-    VIEWER_WORDS,
     FrameParameters,
     RequestedFrame,
     ViewpointName,
@@ -155,7 +154,6 @@ class _Live:
                 rated=found.kind is MatchKind.RATED,
                 playing=_round_in_progress(game),
                 screen=live_screen(found, game, film, requested),
-                words=VIEWER_WORDS,
             )
 
         return conditional_response(request, (found, requested), render)
@@ -314,7 +312,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
         """Show a recorded game from its first frame."""
         shown = shown_game(read_game(store.games, game))
         first = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), ALL_HANDS, shown.base)
-        return page(request, "tv.html", screen=first, words=VIEWER_WORDS, show=game, match=None, playing=None)
+        return page(request, "tv.html", screen=first, show=game, match=None, playing=None)
 
     @router.get("/live/{match}/{number}")
     def live(request: Request, match: MatchId, number: GameNumber) -> Response:
@@ -333,7 +331,6 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
                 request,
                 "tv.html",
                 screen=seen,
-                words=VIEWER_WORDS,
                 show=match,
                 match=found,
                 playing=_round_in_progress(game),

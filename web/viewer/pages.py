@@ -23,21 +23,12 @@ from web.viewer.film import VIEWPOINT_PATTERN, Film, FilmStage, Frame, Viewpoint
 from web.viewer.logs import read_private_log
 from web.viewer.pictures import Chances, picture, turn_picture
 from web.viewer.scene import frames
-from web.viewer.screen import BACK, FORWARD, Screen, Shown, embed_code, screen
-from web.viewer.words import STAGES, where
+from web.viewer.screen import Screen, Shown, embed_code, screen
 
 RoundNumber = Annotated[str, Path(pattern=r"^[1-9]$")]
 TurnNumber = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
 StepName = Annotated[FilmStage, Query()]
 ViewpointName = Annotated[str, Query(pattern=VIEWPOINT_PATTERN)]
-
-VIEWER_WORDS: Final = {
-    "BACK": BACK,
-    "FORWARD": FORWARD,
-    "STAGES": STAGES,
-    "where": where,
-}
-"""Constants and functions for the viewer's templates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +104,6 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
             request,
             "viewer.html",
             screen=shown_frame,
-            words=VIEWER_WORDS,
             embed_code=embed_code(shown_frame, origin(request)),
             log=read_private_log(logs, game, viewer_of(request)),
         )
@@ -219,7 +209,7 @@ def _embedding_pages(store: Store, find: Find) -> APIRouter:
     ) -> Response:
         shown_frame = requested_screen(shown, requested, f"/embed/{game}")
         request.state.framable = True
-        return page(request, "viewer_embed.html", screen=shown_frame, words=VIEWER_WORDS, play=play)
+        return page(request, "viewer_embed.html", screen=shown_frame, play=play)
 
     def chances(game: GameId) -> Chances | None:
         analysis = store.analyses.find(game)

@@ -11,7 +11,7 @@ from web.http.rendering import card_name, signed
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import Scene, scene
 from web.viewer.stacks import standing
-from web.viewer.words import who_does
+from web.viewer.words import STAGES, where, who_does
 
 _STEP: Final = 20
 """Points from one tick of the scale to the next."""
@@ -186,28 +186,6 @@ class Shown:
     viewers: str = "the owner and operators"  # who can open a private game
 
 
-class ViewerControl(NamedTuple):
-    """A link to another frame: its name, label and key, if any."""
-
-    name: str
-    label: str
-    key: str
-
-
-BACK: Final = (
-    ViewerControl("first", "Start", "Home"),
-    ViewerControl("previous-round", "Previous round", "["),
-    ViewerControl("previous-turn", "Previous turn", ""),
-    ViewerControl("previous", "Step back", "←"),
-)
-FORWARD: Final = (
-    ViewerControl("next", "Step forward", "→"),
-    ViewerControl("next-turn", "Next turn", ""),
-    ViewerControl("next-round", "Next round", "]"),
-    ViewerControl("last", "End", "End"),
-)
-
-
 class Choice(NamedTuple):
     """A view to choose."""
 
@@ -231,6 +209,16 @@ class Screen:
     def index(self) -> int:
         """Index of the frame."""
         return self.film.frames.index(self.scene.frame)
+
+    @property
+    def where(self) -> str:
+        """The frame's round, turn and stage in words."""
+        return where(self.scene.frame)
+
+    @property
+    def stage(self) -> str:
+        """The frame's stage in words."""
+        return STAGES[self.scene.frame.stage]
 
     def address(self, frame: Frame) -> str:
         """Return the address of another frame from the same viewpoint."""
