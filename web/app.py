@@ -48,7 +48,7 @@ from web.http.rate_limits import RateLimits
 from web.http.request_log import RequestLog
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
-from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts, counted
+from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts
 from web.leaderboard.cache import Boards
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
 from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
@@ -230,9 +230,7 @@ def create_app(components: Components) -> FastAPI:
         challenge_api(store.challenges, components.owners),
         account_api(accounts, attempts),
         subscription_api(components.subscriptions, attempts),
-        submission_api(
-            store.submissions, components.owners, counted(components.receiver.begin, components.metrics)
-        ),
+        submission_api(store.submissions, components.owners, components.receiver, components.metrics),
     )
     for router in routers:
         # Don't use include_router: it would build each route again at the first request.

@@ -69,7 +69,7 @@ class SiteMetrics:
             self._seconds_of(route).observe(seconds)
 
     def count_upload(self, *, received: bool) -> None:
-        """Count an upload."""
+        """Count an upload. If the sender disconnects, it counts as refused."""
         self._uploads.labels(_UPLOADS[received]).inc()
 
     def count_login_failure(self, reason: LoginFailure) -> None:

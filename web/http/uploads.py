@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,9 +11,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.submissions.receiver import Incoming, Upload
 from web.http.errors import Problem
-from web.http.metrics import SiteMetrics
 
 _PIECE: Final = 1024 * 1024
 
@@ -141,23 +138,3 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
         ) from None
     if gathered:
         yield bytes(gathered)
-
-
-Begin = Callable[[Upload], AbstractContextManager[Incoming]]
-"""Begins to receive a file; see :class:`arena.submissions.receiver.Receiver`."""
-
-
-def counted(begin: Begin, metrics: SiteMetrics) -> Begin:
-    """Wrap ``begin`` to count uploads. An upload whose sender disconnects counts as refused."""
-
-    @contextmanager
-    def begin_counted(upload: Upload) -> Iterator[Incoming]:
-        received = False
-        try:
-            with begin(upload) as incoming:
-                yield incoming
-            received = True
-        finally:
-            metrics.count_upload(received=received)
-
-    return begin_counted

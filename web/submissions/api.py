@@ -17,7 +17,7 @@ from arena.play.replay.document import PublicReplay
 from arena.protocol.submissions import Submission, SubmissionList, WholeSubmission
 from arena.services.owners import Owners
 from arena.submissions.document import document, whole_document
-from arena.submissions.receiver import Upload
+from arena.submissions.receiver import Receiver, Upload
 from web.http.api import (
     LISTED,
     PREFIX,
@@ -33,10 +33,11 @@ from web.http.api import (
 )
 from web.http.authentication import Caller, find_caller, may_read
 from web.http.errors import Problem
+from web.http.metrics import SiteMetrics
 from web.http.parameters import Before, OfBot
 from web.http.rate_limits import network_of_visitor
 from web.http.rendering import Viewer
-from web.http.uploads import Begin, pieces
+from web.http.uploads import pieces
 
 MAX_CONCURRENT: Final = 200
 MAX_CONCURRENT_PER_ACCOUNT: Final = 10
@@ -168,7 +169,9 @@ GameOfIt = Annotated[
 ]
 
 
-def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begin) -> APIRouter:
+def submission_api(
+    repository: SubmissionRepository, owners: Owners, receiver: Receiver, metrics: SiteMetrics
+) -> APIRouter:
     """Return the routes for submissions."""
     router = DataRouter("submissions")
     streams = SubmissionEvents(repository)
@@ -214,13 +217,17 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             sha256=sha256,
             check_only=check_only,
         )
+        received = False
         try:
-            async with contextmanager_in_threadpool(begin(upload)) as incoming:
+            async with contextmanager_in_threadpool(receiver.begin(upload)) as incoming:
                 async for piece in pieces(request):
                     await run_in_threadpool(incoming.write, piece)
                 submission = await run_in_threadpool(incoming.finish)
+            received = True
         except REFUSED as error:
             raise refusal(error) from error
+        finally:
+            metrics.count_upload(received=received)
         response.headers["Location"] = f"{PREFIX}/submissions/{submission.id}"
         return document(submission)
 
