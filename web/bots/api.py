@@ -6,17 +6,15 @@ from typing import Annotated, Literal, Self
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from arena.db.bots import Bots, KnownVersion
+from arena.db.bots import Bots
 from arena.db.histories import RatingCurve
 from arena.db.store import Store
-from arena.ladder.rating import conservative
-from arena.ladder.rating_events import OVERALL, Entry
-from arena.protocol.bots import Bot, BotList, RatedResult, Version, VersionList
-from arena.protocol.match import image_name
+from arena.ladder.rating_events import OVERALL
+from arena.protocol.bots import Bot, BotList, VersionList
 from arena.services.documents import bot_document
 from arena.services.owners import Owners
 from web.bots.history import OpponentLine, read_opponents
-from web.bots.model import CURVE_VERSIONS
+from web.bots.model import CURVE_VERSIONS, version_of
 from web.http.api import (
     LISTED,
     REFUSED,
@@ -32,34 +30,6 @@ from web.http.api import (
 from web.http.authentication import may_read
 from web.http.errors import Problem
 from web.http.parameters import MAX_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot
-
-
-def version_of(known: KnownVersion, *, noted: bool) -> Version:
-    """Return a version for the API; ``noted`` says whether to include the author's note."""
-    return Version(
-        number=known.number,
-        playing=known.playing,
-        created=known.created,
-        image=image_name(known.source),
-        sha256=known.sha256,
-        size=known.size,
-        note=known.note if noted else None,
-        available=known.available,
-        results=tuple(_result(players, entry) for players, entry in known.results.items()),
-    )
-
-
-def _result(players: int, entry: Entry) -> RatedResult:
-    return RatedResult(
-        players=players,
-        games=entry.games,
-        wins=entry.wins,
-        mean_place=entry.place_sum / entry.games if entry.games else None,
-        faulty=entry.faulty,
-        mean=entry.rating.mean,
-        deviation=entry.rating.deviation,
-        score=conservative(entry.rating),
-    )
 
 
 class WantedChange(BaseModel):

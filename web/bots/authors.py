@@ -30,7 +30,7 @@ def author_pages(store: Store, boards: Boards) -> APIRouter:
         if not bots:
             raise HTTPException(404, "This author has no bots.")
         versions = [
-            (bot.name, version_line(version, private=False))
+            (bot.name, *version_line(version, noted=False))
             for bot in bots
             for version in store.bots.versions(bot.name, None, _MAX_VERSIONS)
         ]

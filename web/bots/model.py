@@ -13,6 +13,7 @@ from arena.db.store import Store
 from arena.ladder.rating import conservative, median
 from arena.ladder.rating_events import OVERALL, Entry
 from arena.ladder.standings import PROVISIONAL_DEVIATION
+from arena.protocol.bots import RatedResult, Version
 from arena.protocol.match import image_name
 from web.bots.curve import Curve, draw
 from web.bots.history import (
@@ -62,21 +63,6 @@ class VersionResult:
     mean_place: float | None  # 1 is best
     fault_share: float | None  # share of games with a fault
     last_played: datetime | None  # UTC
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionLine:
-    """A version of a bot."""
-
-    number: int  # from 1
-    playing: bool  # whether it is the bot's active version
-    created: datetime  # UTC
-    note: str | None  # the author's note; None if absent or hidden from the viewer
-    image: str  # image id, or the name of the bot's folder
-    size: int | None  # size of the uploaded file in bytes; None, like `sha256`, if there is none
-    sha256: str | None
-    available: bool  # whether its image is still stored
-    result: VersionResult  # its results in all games
 
 
 _MAX_POINTS: Final = 999
@@ -137,7 +123,8 @@ class BotPage:
     median_millis: float | None  # median decision time: the median of the games' medians; None if unknown
     curve: Curve | None  # None if there are no games to draw
     older_curve: bool  # whether some versions are too old to be shown in the curve
-    versions: tuple[VersionLine, ...]  # a page, newest first
+    # A page, newest first, each with its results in all games.
+    versions: tuple[tuple[Version, VersionResult], ...]
     older_versions: int | None  # `versions` parameter of the next page; None on the last
     opponents: tuple[OpponentLine, ...]  # a page, most games first
     more_opponents: int | None  # offset of the next page; None on the last
@@ -163,7 +150,7 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
         median_millis=None if micros is None else micros / 1000,
         curve=draw(curve),
         older_curve=curve[0].version > 1,
-        versions=tuple(version_line(version, private=private) for version in versions[:VERSIONS_PER_PAGE]),
+        versions=tuple(version_line(version, noted=private) for version in versions[:VERSIONS_PER_PAGE]),
         older_versions=versions[-2].number if len(versions) > VERSIONS_PER_PAGE else None,
         opponents=opponents[:OPPONENTS_PER_PAGE],
         more_opponents=where.opponents + OPPONENTS_PER_PAGE if len(opponents) > OPPONENTS_PER_PAGE else None,
@@ -175,18 +162,36 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
     )
 
 
-def version_line(version: KnownVersion, *, private: bool) -> VersionLine:
-    """Return a version as pages show it; ``private`` includes the author's note."""
-    return VersionLine(
-        number=version.number,
-        playing=version.playing,
-        created=version.created,
-        note=version.note or None if private else None,
-        image=image_name(version.source),
-        size=version.size,
-        sha256=version.sha256,
-        available=version.available,
-        result=_result(OVERALL, version.results[OVERALL]),
+def version_line(known: KnownVersion, *, noted: bool) -> tuple[Version, VersionResult]:
+    """Return a version as in the API, and its results in all games; ``noted`` includes the author's note."""
+    return version_of(known, noted=noted), _result(OVERALL, known.results[OVERALL])
+
+
+def version_of(known: KnownVersion, *, noted: bool) -> Version:
+    """Return a version for the API; ``noted`` says whether to include the author's note."""
+    return Version(
+        number=known.number,
+        playing=known.playing,
+        created=known.created,
+        image=image_name(known.source),
+        sha256=known.sha256,
+        size=known.size,
+        note=known.note if noted else None,
+        available=known.available,
+        results=tuple(_rated_result(players, entry) for players, entry in known.results.items()),
+    )
+
+
+def _rated_result(players: int, entry: Entry) -> RatedResult:
+    return RatedResult(
+        players=players,
+        games=entry.games,
+        wins=entry.wins,
+        mean_place=entry.place_sum / entry.games if entry.games else None,
+        faulty=entry.faulty,
+        mean=entry.rating.mean,
+        deviation=entry.rating.deviation,
+        score=conservative(entry.rating),
     )
 
 
