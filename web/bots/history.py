@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from arena.db.analyses import CostlyDecision
@@ -67,24 +66,13 @@ class TimedDecision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultyGame:
-    """A game in which a bot had a fault. ``taken_over`` is True if the stand-in played to the end."""
-
-    game: str
-    number: int
-    ended: datetime
-    version: int
-    faults: tuple[TimedDecision, ...]
-    taken_over: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
     """A bot's faults."""
 
     games: int  # number of recent faulty games that were read
     kinds: tuple[tuple[Fault, int], ...]  # faults by kind, most frequent first
-    last: tuple[FaultyGame, ...]  # the latest of these games, newest first
+    # The latest of these games, newest first, each with the bot's faults in it.
+    last: tuple[tuple[RecordedGame, tuple[TimedDecision, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +82,7 @@ class Habits:
     games: int  # number of games read
     cards: tuple[CardHabit, ...]
     slowest: TimedDecision | None  # None if no decision was timed
-    slowest_game: str
-    slowest_number: int  # the number of the game in `slowest_game`
+    slowest_game: RecordedGame | None
 
 
 def read_opponents(  # noqa: PLR0913, PLR0917 - a page of this list depends on all of these
@@ -140,8 +127,7 @@ def read_habits(store: Store, bot: str) -> Habits:
         games=len(games),
         cards=habits(own, store.cards.find()),
         slowest=slowest,
-        slowest_game=game.game if game else "",
-        slowest_number=game.number if game else 0,
+        slowest_game=game,
     )
 
 
@@ -157,7 +143,7 @@ def read_failures(store: Store, bot: str) -> Failures:
     return Failures(
         games=len(games),
         kinds=tuple(sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))),
-        last=tuple(map(_faulty_game, games[:SHOWN_FAULTY])),
+        last=tuple((game, _faults(game)) for game in games[:SHOWN_FAULTY]),
     )
 
 
@@ -175,16 +161,9 @@ def _timed_decisions(game: RecordedGame, states: Sequence[State]) -> Iterable[Ti
             )
 
 
-def _faulty_game(game: RecordedGame) -> FaultyGame:
+def _faults(game: RecordedGame) -> tuple[TimedDecision, ...]:
     states = played_again(game.rules, game.record).states
-    return FaultyGame(
-        game=game.game,
-        number=game.number,
-        ended=game.ended,
-        version=game.version,
-        faults=tuple(moment for moment in _timed_decisions(game, states) if moment.fault is not None),
-        taken_over=game.taken_over[game.seat],
-    )
+    return tuple(moment for moment in _timed_decisions(game, states) if moment.fault is not None)
 
 
 SHOWN_MISTAKES: Final = 10

@@ -29,10 +29,8 @@ HeldCards = Annotated[
 class FirstPick:
     """A bot's pick from the first hand of a round."""
 
-    game: str  # id
-    number: int  # the game's number
+    game: RecordedGame
     round: int  # from 1
-    seat: int
     hand: tuple[Card, ...]  # sorted by kind
     taken: Card
 
@@ -55,10 +53,8 @@ def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
         if before.turn == 1 and decision is not None and not decision.standin:
             (taken, *_) = after.turns[-1].plays[game.seat]
             yield FirstPick(
-                game=game.game,
-                number=game.number,
+                game=game,
                 round=before.round,
-                seat=game.seat,
                 hand=tuple(sorted(before.hands[game.seat])),
                 taken=taken,
             )
