@@ -64,7 +64,8 @@ def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClien
     for seat in range(4):
         assert len(re.findall(rf'<path class="line l{seat}" d="M0 [\d.]+(L\d+ [\d.]+)+"/>', part)) == 2
     shown = lay_out(analysis)
-    for turn in shown.turning_points:
+    for index in analysis.turning_points:
+        turn = analysis.turns[index]
         assert f'<a href="/games/faulty-0-0/{turn.round}/{turn.turn}">' in part
     assert 0 < len(shown.costly) <= MAX_COSTLY
     for each in shown.costly:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from arena.protocol.analysis import COSTLY, AnalysedDecision, AnalysedTurn, Analysis, Option, SeatSummary
+from arena.protocol.analysis import COSTLY, AnalysedDecision, Analysis, Option
 
 _CARD_NAMES: Final = {
     "salmon_nigiri": "Salmon",
@@ -68,22 +68,12 @@ class ShownDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatLine:
-    """A seat's summary, and the turn before its largest swing."""
-
-    summary: SeatSummary
-    swing_turn: AnalysedTurn
-
-
-@dataclass(frozen=True, slots=True)
 class ShownAnalysis:
     """An analysis, laid out."""
 
     whole: Analysis
     known: Graph  # computed from what each seat could know
     dealt: Graph  # computed from all hands
-    seats: tuple[SeatLine, ...]
-    turning_points: tuple[AnalysedTurn, ...]
     costly: tuple[ShownDecision, ...]  # costliest first
 
 
@@ -95,8 +85,6 @@ def lay_out(analysis: Analysis) -> ShownAnalysis:
         whole=analysis,
         known=_graph(analysis, [[it.chance for it in turn.known] for turn in analysis.turns]),
         dealt=_graph(analysis, [[it.chance for it in turn.dealt] for turn in analysis.turns]),
-        seats=tuple(SeatLine(seat, analysis.turns[seat.swing_turn]) for seat in analysis.seats),
-        turning_points=tuple(analysis.turns[turn] for turn in analysis.turning_points),
         costly=tuple(map(shown_decision, found[:MAX_COSTLY])),
     )
 
