@@ -25,9 +25,7 @@ from web.account.api import account_api
 from web.account.pages import account_pages, entry_pages
 from web.account.subscriptions import mail_pages, subscription_api, subscription_pages
 from web.bots.api import bots_api, histories_api
-from web.bots.authors import author_pages
-from web.bots.compare import comparison_page
-from web.bots.pages import bot_pages
+from web.bots.pages import author_pages, bot_pages, comparison_page
 from web.bots.picks import pick_pages
 from web.cards import card_pages, card_sheet, cards_api
 from web.challenges import challenge_api, challenge_pages
