@@ -2,12 +2,11 @@
 // Events report stages and games immediately. The page is also polled, in case events are blocked.
 
 import { refresh } from "./fresh.js";
+import { poll } from "./polling.js";
 
-const EVERY_MILLIS = 4000;
 const follow = document.querySelector("[data-follow]");
 const status = document.querySelector("[data-status]");
 let source = null;
-let timer = 0;
 let fetching = false;
 let again = false;
 
@@ -40,6 +39,10 @@ async function update() {
 }
 
 function listen() {
+  if ("over" in lineState()) {
+    source?.close();
+    return;
+  }
   if (source && source.readyState !== EventSource.CLOSED) return;
   source = new EventSource(follow.dataset.follow);
   source.addEventListener("stage", async (event) => {
@@ -48,19 +51,10 @@ function listen() {
   });
 }
 
-function schedule() {
-  clearTimeout(timer);
-  if ("over" in lineState()) source?.close();
-  else listen();
-  if (!("last" in lineState())) timer = setTimeout(tick, EVERY_MILLIS);
-}
-
-async function tick() {
-  clearTimeout(timer);
-  if (document.hidden || "last" in lineState()) return;
+listen();
+poll(async () => {
+  if ("last" in lineState()) return true;
   await update();
-  schedule();
-}
-
-document.addEventListener("visibilitychange", tick);
-schedule();
+  listen();
+  return "last" in lineState();
+});
