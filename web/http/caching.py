@@ -67,11 +67,9 @@ def tag_of(*what: object) -> str:
 
 
 _MAX_PAGES: Final = 64
-_CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
-_BODY_INDICATORS: Final = frozenset({b"content-length", b"transfer-encoding"})
-"""Requests with a body are passed on to the layers below, which enforce the size limit for bodies."""
+_BYPASSING_HEADERS: Final = frozenset({b"cookie", b"authorization", b"content-length", b"transfer-encoding"})
+"""Requests with credentials or a body bypass the cache. The layers below limit the size of bodies."""
 
-_BYPASSING_HEADERS: Final = _CREDENTIALS | _BODY_INDICATORS
 _BODY_HEADERS: Final = frozenset(
     {b"content-length", b"content-type", b"content-disposition", b"content-encoding"}
 )
