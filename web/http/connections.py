@@ -9,8 +9,8 @@ import socket
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
-from typing import Any, Final
+from ipaddress import ip_address, ip_network
+from typing import Final
 
 import h11
 import structlog
@@ -115,7 +115,7 @@ class Connections:
             address = ip_address(host)
         except ValueError:
             return False
-        return any(_contains(proxy, address) for proxy in self._proxies)
+        return any(address in proxy for proxy in self._proxies)
 
     def _log_refused(self, now: float) -> None:
         """Log refused connections, at most once a minute."""
@@ -123,10 +123,6 @@ class Connections:
         if now >= self._next_line:
             _log.warning("connections refused", refused=self._refused, open=self._total)
             self._refused, self._next_line = 0, now + _LOG_SECONDS
-
-
-def _contains(network: IPv4Network | IPv6Network, address: Any) -> bool:  # noqa: ANN401 - an address of either family
-    return network.version == address.version and address in network
 
 
 class GuardedConnection(H11Protocol):
