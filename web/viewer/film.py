@@ -48,7 +48,6 @@ class VisibleHands(StrEnum):
     INFER = "infer"
 
 
-_VIEWPOINT: Final = re.compile(r"(seat|infer):([0-4])")
 VIEWPOINT_PATTERN: Final = r"^(all|(seat|infer):[0-4])$"
 
 
@@ -62,12 +61,10 @@ class Viewpoint:
     @classmethod
     def read(cls, text: str) -> Self:
         """Read ``all``, ``seat:N`` or ``infer:N``. Raises ValueError for any other text."""
-        if text == VisibleHands.ALL:
-            return cls()
-        found = _VIEWPOINT.fullmatch(text)
-        if found is None:
+        if re.fullmatch(VIEWPOINT_PATTERN, text) is None:
             raise ValueError(f"{text!r} is not a view: use all, seat:N or infer:N")
-        return cls(VisibleHands(found[1]), int(found[2]))
+        visible, _, seat = text.partition(":")
+        return cls(VisibleHands(visible), int(seat) if seat else None)
 
     def __str__(self) -> str:
         return self.visible if self.seat is None else f"{self.visible}:{self.seat}"
