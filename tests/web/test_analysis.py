@@ -19,7 +19,7 @@ from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.stable import fill_games
 from web.bots.history import SHOWN_MISTAKES
-from web.games.analysis import MAX_COSTLY, lay_out
+from web.games.pages import MAX_COSTLY, lay_out
 
 MAX_BYTES = 120_000
 """Maximum size of a page."""
@@ -68,13 +68,12 @@ def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClien
         turn = analysis.turns[index]
         assert f'<a href="/games/faulty-0-0/{turn.round}/{turn.turn}">' in part
     assert 0 < len(shown.costly) <= MAX_COSTLY
-    for each in shown.costly:
-        decision = each.decision
+    for decision in shown.costly:
         assert f"/games/faulty-0-0/{decision.round}/{decision.turn}?view=infer:{decision.seat}" in page.links
         assert f"Options: {len(decision.options)}</summary>" in part
-    losses = [each.decision.lost_chance for each in shown.costly]
+    losses = [decision.lost_chance for decision in shown.costly]
     assert losses == sorted(losses, reverse=True)
-    assert all(each.decision.grade in {Grade.INACCURACY, Grade.BLUNDER} for each in shown.costly)
+    assert all(decision.grade in {Grade.INACCURACY, Grade.BLUNDER} for decision in shown.costly)
 
 
 def test_every_link_of_an_analysis_works(visitor: TestClient) -> None:

@@ -1,4 +1,4 @@
-"""Pages for single games, rated and private."""
+"""Pages for single games, rated and private, with their analysis."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,17 +11,25 @@ from arena.db.games import GamePage
 from arena.db.store import Store
 from arena.platform.text import clean_name
 from arena.play.replay.document import PublicReplay, ReplayTurn, parse
+from arena.protocol.analysis import COSTLY, AnalysedDecision, Analysis
 from arena.protocol.states import BotState
 from arena.rules import RoundScore
-from web.games.analysis import Placed, card, decisions_of, lay_out
 from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
-from web.http.rendering import PageRouter, bot_address, count, page, viewer_of
+from web.http.rendering import PageRouter, bot_address, card_title, count, page, viewer_of
 from web.viewer.logs import read_private_log
 from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
 
 _NIGIRI: Final = frozenset({"salmon_nigiri", "squid_nigiri", "egg_nigiri"})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A placed card."""
+
+    kind: str  # its name in records, such as `maki_2`
+    tripled: bool  # whether it is a nigiri on wasabi
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,7 @@ def _lines(turns: Sequence[ReplayTurn]) -> Iterator[TurnLine]:
             for kind in cards:
                 tripled = kind in _NIGIRI and free_wasabi[seat] > 0
                 free_wasabi[seat] += (kind == "wasabi") - tripled
-                placed.append(card(kind, tripled=tripled))
+                placed.append(Placed(kind, tripled))
             cells.append(_cell(turn, seat, tuple(placed)))
         yield TurnLine(f"r{turn.round}t{turn.turn}", turn.turn, tuple(cells))
 
@@ -140,8 +148,7 @@ def _points_by_kind(
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     for kind in RoundScore._fields:
         if kind != "soy_sauce" or soy_sauce:
-            name = card(kind).name
-            yield name, tuple(points.get(kind, 0) for points in breakdown)
+            yield card_title(kind), tuple(points.get(kind, 0) for points in breakdown)
 
 
 def _faults(rounds: Sequence[RoundTable], names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -150,6 +157,59 @@ def _faults(rounds: Sequence[RoundTable], names: Sequence[str]) -> Iterator[tupl
             for name, cell in zip(names, line.cells, strict=False):  # the dummy has no faults
                 if cell.fault:
                     yield line.anchor, f"{name}: {cell.fault}, round {played.number}, turn {line.number}"
+
+
+MAX_COSTLY: Final = 10
+"""Maximum number of costly decisions shown."""
+
+HEIGHT: Final = 100
+"""Height of graphs: one unit per percentage point, with 100% at the top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Chances by turn, as paths with one unit per turn."""
+
+    lines: tuple[str, ...]  # one per seat
+    width: int
+    rounds: str  # marks the start of each round except the first
+    turning_points: str  # marks the turns that mattered most
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnalysis:
+    """An analysis, laid out."""
+
+    whole: Analysis
+    known: Graph  # computed from what each seat could know
+    dealt: Graph  # computed from all hands
+    costly: tuple[AnalysedDecision, ...]  # costliest first
+
+
+def lay_out(analysis: Analysis) -> ShownAnalysis:
+    """Lay out an analysis."""
+    found = [each for each in analysis.decisions if each.grade in COSTLY]
+    found.sort(key=lambda each: -each.lost_chance)
+    return ShownAnalysis(
+        whole=analysis,
+        known=_graph(analysis, [[it.chance for it in turn.known] for turn in analysis.turns]),
+        dealt=_graph(analysis, [[it.chance for it in turn.dealt] for turn in analysis.turns]),
+        costly=tuple(found[:MAX_COSTLY]),
+    )
+
+
+def _graph(analysis: Analysis, chances: list[list[float]]) -> Graph:
+    rows = [*chances, list(analysis.result)]
+    begins = [number for number, turn in enumerate(analysis.turns) if number and turn.turn == 1]
+    return Graph(
+        lines=tuple(
+            "M" + "L".join(f"{at} {HEIGHT * (1 - row[seat]):.4g}" for at, row in enumerate(rows))
+            for seat in range(len(analysis.seats))
+        ),
+        width=len(analysis.turns),
+        rounds="".join(f"M{at} 0V{HEIGHT}" for at in begins),
+        turning_points="".join(f"M{at} 0V{HEIGHT}" for at in analysis.turning_points),
+    )
 
 
 def game_pages(store: Store) -> APIRouter:
@@ -186,7 +246,7 @@ def game_pages(store: Store) -> APIRouter:
             game=f"/games/{game}",
             base=f"/games/{game}",
             name=replay_table(found.replay).participants[seat].name,
-            decisions=decisions_of(analysis, seat),
+            decisions=[each for each in analysis.decisions if each.seat == seat],
         )
 
     return router

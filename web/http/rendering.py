@@ -67,6 +67,11 @@ def card_title(label: str) -> str:
     return label.replace("_", " ").capitalize()
 
 
+def short_card_title(label: str) -> str:
+    """Return the capitalised display name of the kind with this label, without ``nigiri``."""
+    return card_title(label.removesuffix("_nigiri"))
+
+
 def browser_name(agent: str) -> str:
     """Return a browser's name and system from its ``User-Agent``, if known."""
     make = next((name for sign, name in _BROWSERS if sign in agent), None)
@@ -210,6 +215,7 @@ ENVIRONMENT.filters.update(
     odds=odds,
     percent=percent,
     second=second,
+    short_card_title=short_card_title,
     short_digest=short_digest,
     signed=signed,
     size=size,

@@ -22,8 +22,7 @@ from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.states import BotState, PersonGameState
 from arena.rules import InvalidRules, Rules
-from web.games.analysis import decisions_of, lay_out
-from web.games.pages import Participant
+from web.games.pages import Participant, lay_out
 from web.http.authentication import set_visitor, visitor_of
 from web.http.errors import Problem
 from web.http.parameters import GameId
@@ -318,7 +317,7 @@ class _Play:
             game=f"/play/{id_}",
             base=_base(game),
             name=YOU,
-            decisions=decisions_of(game.analysis, game.seat),
+            decisions=[each for each in game.analysis.decisions if each.seat == game.seat],
         )
 
     def shown(self, request: Request, id_: PersonGameId, game: GameId) -> Shown:

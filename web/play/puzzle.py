@@ -11,7 +11,6 @@ from arena.db.analyses import KnownPuzzle, Puzzles
 from arena.play.replay.document import PublicReplay, parse
 from arena.play.replay.verify import decisions
 from arena.rules import View
-from web.games.analysis import ShownDecision, shown_decision
 from web.http.rendering import PageRouter, page
 from web.play.table import TableView, seated, table_view
 
@@ -25,7 +24,6 @@ class ShownPuzzle:
     known: KnownPuzzle
     player: tuple[str, int]  # name and version of the bot that had to choose
     table: TableView
-    answer: ShownDecision
 
 
 def lay_out_puzzle(known: KnownPuzzle) -> ShownPuzzle:
@@ -38,7 +36,6 @@ def lay_out_puzzle(known: KnownPuzzle) -> ShownPuzzle:
         known=known,
         player=(player.bot, player.version),
         table=table_view(seated(tuple(bots), dummy=replay.rules.dummy), view),
-        answer=shown_decision(decision),
     )
 
 

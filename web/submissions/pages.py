@@ -21,7 +21,6 @@ from arena.protocol.submissions import Stage, SubmissionGame
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
 from web.docs.pages import Downloads
-from web.games.analysis import card
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import PREFIX
 from web.http.authentication import Session
@@ -227,7 +226,6 @@ class _Submissions:
         store = self._store
         known = own_submission(store.submissions, viewer_of(request), id_)
         bot = store.bots.find(known.bot)
-        turn_request = None if known.cause is None else known.cause.request
         return page(
             request,
             "submission.html",
@@ -235,7 +233,6 @@ class _Submissions:
             steps=steps(known),
             queued=_count_ahead(store, known),
             lines=read_games(store, known),
-            hand=() if turn_request is None else tuple(map(card, turn_request.hand)),
             bot=bot if bot is not None and bot.account == known.account else None,
             first_game=None if known.version is None else store.games.first_of(known.bot, known.version),
             qualification_games=GAMES,
