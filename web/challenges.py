@@ -11,7 +11,7 @@ from arena.db.store import Store
 from arena.play.replay.document import PublicReplay
 from arena.protocol.challenges import ChallengeSummary
 from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, RequestedChallenge, challenge_summary
-from web.games.pages import PrivateGame, private_game_pages
+from web.games.pages import private_game_pages
 from web.http.api import (
     LISTED,
     PREFIX,
@@ -155,7 +155,7 @@ def challenge_pages(store: Store) -> APIRouter:
         known = _own_challenge(store.challenges, viewer_of(request), id_)
         return page(request, "challenge.html", challenge=challenge_summary(known), running=known.running)
 
-    def game(request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
+    def game(request: Request, id_: ChallengeId, game: GameId) -> Shown:
         known = _own_challenge(store.challenges, viewer_of(request), id_)
         for number, played in enumerate(known.games, start=1):
             if played.game == game:
@@ -167,15 +167,15 @@ def challenge_pages(store: Store) -> APIRouter:
     return games
 
 
-def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame) -> PrivateGame:
+def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame) -> Shown:
     above = f"/challenges/{challenge.id}"
     home = f"{above}/games/{played.game}"
     version = f"{challenge.bot}@{challenge.version}"
-    shown = Shown(
+    return Shown(
         title=f"Challenge by {version}, game {number}",
         replay=played.replay,
         home=home,
         base=home,
         download=f"{PREFIX}{home}/replay",
+        above=(("/challenges", "Challenges"), (above, version)),
     )
-    return PrivateGame(shown=shown, above=(("/challenges", "Challenges"), (above, version)), candidate=None)

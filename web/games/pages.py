@@ -1,6 +1,6 @@
 """Pages for single games, rated and private, with their analysis."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, NamedTuple
 
@@ -18,7 +18,7 @@ from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, bot_address, card_title, count, page, viewer_of
 from web.viewer.logs import read_private_log
-from web.viewer.pages import viewer_routes
+from web.viewer.pages import Find, viewer_routes
 from web.viewer.screen import Shown
 
 _NIGIRI: Final = frozenset({"salmon_nigiri", "squid_nigiri", "egg_nigiri"})
@@ -258,38 +258,21 @@ def _disqualified_bots(store: Store, game: GamePage) -> tuple[str, ...]:
     return tuple(bot.name for bot in known if bot is not None and bot.state is BotState.DISQUALIFIED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateGame:
-    """A game in a challenge or a submission."""
-
-    shown: Shown
-    above: tuple[tuple[str, str], ...]  # its parent pages, outermost first: address and name
-    candidate: int | None  # the seat of the submission; None in a challenge
-
-
-Find = Callable[..., PrivateGame]
-"""Dependency: returns the game at an address; raises 404 if the caller may not see it."""
-
-
 def private_game_pages(find: Find, logs: GameLogs, *, base: str) -> APIRouter:
-    """Return the routes for private games.
+    """Return the routes for the games of challenges or submissions.
 
     ``base`` is the prefix of their addresses, without a trailing slash.
     """
-    Found = Annotated[PrivateGame, Depends(find)]  # noqa: N806 - an alias of a type
-
-    def shown(found: Found) -> Shown:
-        return found.shown
-
-    router = viewer_routes(shown, logs, base=base, private=True)
+    router = viewer_routes(find, logs, base=base, private=True)
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - an alias of a type
 
     @router.get(f"{base}/{{game}}", dependencies=[Depends(logged_in)])
-    def one_game(request: Request, game: GameId, found: Found) -> Response:
+    def one_game(request: Request, game: GameId, shown: Found) -> Response:
         return page(
             request,
             "private_game.html",
-            game=found,
-            replay=replay_table(found.shown.replay, candidate=found.candidate),
+            shown=shown,
+            replay=replay_table(shown.replay, candidate=shown.candidate),
             log=read_private_log(logs, game, viewer_of(request)),
         )
 

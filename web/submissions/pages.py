@@ -21,7 +21,7 @@ from arena.protocol.submissions import Stage, SubmissionGame
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
 from web.docs.pages import Downloads
-from web.games.pages import PrivateGame, private_game_pages
+from web.games.pages import private_game_pages
 from web.http.api import PREFIX
 from web.http.authentication import Session
 from web.http.parameters import Before, GameId
@@ -238,7 +238,7 @@ class _Submissions:
             qualification_games=GAMES,
         )
 
-    def game(self, request: Request, id_: SubmissionId, game: GameId) -> PrivateGame:
+    def game(self, request: Request, id_: SubmissionId, game: GameId) -> Shown:
         known = own_submission(self._store.submissions, viewer_of(request), id_)
         line = next((each for each in read_games(self._store, known) if each.document.game == game), None)
         replay = self._store.submissions.replay(id_, game)
@@ -254,18 +254,15 @@ class _Submissions:
         return True
 
 
-def _private_game(submission: KnownSubmission, line: QualificationLine, replay: str) -> PrivateGame:
+def _private_game(submission: KnownSubmission, line: QualificationLine, replay: str) -> Shown:
     above = f"/submissions/{submission.id}"
     home = f"{above}/games/{line.document.game}"
-    shown = Shown(
+    return Shown(
         title=f"Qualification of {submission.bot}, game {line.number}",
         replay=replay,
         home=home,
         base=home,
         download=f"{PREFIX}{home}/replay",
-    )
-    return PrivateGame(
-        shown=shown,
         above=(("/submissions", "Submissions"), (above, submission.bot)),
         candidate=line.document.seat,
     )

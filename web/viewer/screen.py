@@ -184,6 +184,9 @@ class Shown:
     embed: str | None = None  # like `base`, for pages that other sites may frame; None for a private game
     section: str = "mine"  # the site's section that the game belongs to
     viewers: str = "the owner and operators"  # who can open a private game
+    # A private game's parent pages, outermost first: address and name.
+    above: tuple[tuple[str, str], ...] = ()
+    candidate: int | None = None  # the seat of a submission; None in other games
 
 
 class Choice(NamedTuple):
