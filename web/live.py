@@ -266,24 +266,21 @@ def live_api(live: LiveGames) -> APIRouter:
 
         An unrated match is visible only to its owner and to operators, and only with the `read` scope.
         """
-        return _document(read_live(live, match, game, lambda account: may_read(caller, account)))
+        found = read_live(live, match, game, lambda account: may_read(caller, account))
+        shown = found.game
+        return LiveMatch(
+            match=found.match,
+            kind=found.kind,
+            state=found.state,
+            games=found.games,
+            watchable=tuple(number + 1 for number, _ in found.shown),
+            game=shown.game + 1 if shown else None,
+            playing=_round_in_progress(shown) if shown else None,
+            disclosed=parse_disclosed(shown.text) if shown else None,
+            replays=tuple(replay_path(found, played) for played in found.played),
+        )
 
     return router
-
-
-def _document(match: WatchedMatch) -> LiveMatch:
-    shown = match.game
-    return LiveMatch(
-        match=match.match,
-        kind=match.kind,
-        state=match.state,
-        games=match.games,
-        watchable=tuple(game + 1 for game, _ in match.shown),
-        game=shown.game + 1 if shown else None,
-        playing=_round_in_progress(shown) if shown else None,
-        disclosed=parse_disclosed(shown.text) if shown else None,
-        replays=tuple(replay_path(match, game) for game in match.played),
-    )
 
 
 _NEWEST: Final = 20

@@ -49,10 +49,7 @@ class SiteMetrics:
         # Cached, because finding a counter by its labels takes longer than counting. There are few counters.
         self._requests_of = cache(self._requests.labels)
         self._seconds_of = cache(self._seconds.labels)
-        self._begin_at_zero()
-
-    def _begin_at_zero(self) -> None:
-        """Start counters at zero: Prometheus misses an increase in a series that didn't exist before."""
+        # Start counters at zero: Prometheus misses an increase in a series that didn't exist before.
         for outcome in _UPLOADS.values():
             self._uploads.labels(outcome)
         for reason in LoginFailure:

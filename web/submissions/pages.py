@@ -244,7 +244,16 @@ class _Submissions:
         replay = self._store.submissions.replay(id_, game)
         if line is None or replay is None:
             raise HTTPException(404, "This submission has no such game.")
-        return _private_game(known, line, replay)
+        home = f"/submissions/{id_}/games/{game}"
+        return Shown(
+            title=f"Qualification of {known.bot}, game {line.number}",
+            replay=replay,
+            home=home,
+            base=home,
+            download=f"{PREFIX}{home}/replay",
+            above=(("/submissions", "Submissions"), (f"/submissions/{id_}", known.bot)),
+            candidate=line.document.seat,
+        )
 
     def _is_open(self) -> bool:
         try:
@@ -252,17 +261,3 @@ class _Submissions:
         except UntrustedBotsRefused:
             return False
         return True
-
-
-def _private_game(submission: KnownSubmission, line: QualificationLine, replay: str) -> Shown:
-    above = f"/submissions/{submission.id}"
-    home = f"{above}/games/{line.document.game}"
-    return Shown(
-        title=f"Qualification of {submission.bot}, game {line.number}",
-        replay=replay,
-        home=home,
-        base=home,
-        download=f"{PREFIX}{home}/replay",
-        above=(("/submissions", "Submissions"), (above, submission.bot)),
-        candidate=line.document.seat,
-    )

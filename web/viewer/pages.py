@@ -13,7 +13,6 @@ from fastapi.concurrency import run_in_threadpool
 from arena.db.game_logs import GameLogs
 from arena.db.games import GamePage
 from arena.db.store import Store
-from arena.protocol.analysis import Analysis
 from web.http.authentication import logged_in
 from web.http.caching import not_modified, tag_of, tagged
 from web.http.errors import Problem
@@ -213,7 +212,15 @@ def _embedding_pages(store: Store, find: Find) -> APIRouter:
 
     def chances(game: GameId) -> Chances | None:
         analysis = store.analyses.find(game)
-        return None if analysis is None else _chances(analysis)
+        if analysis is None:
+            return None
+        # Computed from what each seat could know.
+        return tuple(
+            [
+                (*(turn.known[seat].chance for turn in analysis.turns), share)
+                for seat, share in enumerate(analysis.result)
+            ]
+        )
 
     @router.get("/games/{game}/og.png")
     async def result(
@@ -235,11 +242,3 @@ def _embedding_pages(store: Store, find: Find) -> APIRouter:
 
     router.add_api_route("/games/{game}/{round}/{turn}/og.png", one_frame)
     return router
-
-
-def _chances(analysis: Analysis) -> Chances:
-    """Return each seat's chances, computed from what it could know."""
-    seats = range(len(analysis.result))
-    return tuple(
-        [(*(turn.known[seat].chance for turn in analysis.turns), analysis.result[seat]) for seat in seats]
-    )
