@@ -31,11 +31,8 @@ _VISITOR_BYTES: Final = 16
 def visitor_of(request: Request) -> str | None:
     """Return the digest of the visitor's cookie, which :func:`set_visitor` sets."""
     secret = request.cookies.get(_visitor_name(request), "")
-    return (
-        sha256(secret.encode()).hexdigest()
-        if secret.isascii() and len(secret) == 2 * _VISITOR_BYTES
-        else None
-    )
+    is_ours = secret.isascii() and len(secret) == 2 * _VISITOR_BYTES
+    return sha256(secret.encode()).hexdigest() if is_ours else None
 
 
 def set_visitor(request: Request, response: Response) -> str:

@@ -400,12 +400,8 @@ def _decision_conflict(game: PersonGame) -> Problem:
 
 
 def _title(game: PersonGame) -> str:
-    names = [within(name) for name in seating_of(game).names if name != YOU]
-    return (
-        f"You against {', '.join(names[:-1])} and {names[-1]}"
-        if len(names) > 1
-        else f"You against {names[0]}"
-    )
+    *others, last = [within(name) for name in seating_of(game).names if name != YOU]
+    return f"You against {', '.join(others)} and {last}" if others else f"You against {last}"
 
 
 def _places(game: PersonGame) -> tuple[FinalPlace, ...]:

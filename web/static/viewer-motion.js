@@ -9,13 +9,12 @@ export const prefersReducedMotion = () => reducedMotion.matches;
 
 /** Record the positions of all cards before the next frame is drawn. */
 export function recordPositions(film) {
-  const seats = [...film.querySelectorAll("[data-seat]")].map((section) => ({
+  return [...film.querySelectorAll("[data-seat]")].map((section) => ({
     hand: section.querySelector(".hand").getBoundingClientRect(),
     picked: boxes(section.querySelectorAll(".hand .picked")),
     given: boxes(section.querySelectorAll(".hand .given")),
     chopsticks: boxes(section.querySelectorAll(".placed .c")).filter(({ kind }) => kind.endsWith("#chopsticks")),
   }));
-  return seats;
 }
 
 /** Animate one step forward, from the recorded places to the current ones. */
