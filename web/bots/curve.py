@@ -6,7 +6,6 @@ version continues its earlier line.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from math import ceil, floor
 from typing import Final
 
@@ -43,17 +42,6 @@ class CurveLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurveRow:
-    """A point on the curve as a table row."""
-
-    version: int  # number of the version
-    games: int  # number of the version's games so far
-    ended: datetime | None  # when the last of them ended, UTC; None before the first
-    mean: float
-    spread: float  # 2σ
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """A curve, as a drawing and as a table."""
 
@@ -62,7 +50,8 @@ class Curve:
     ratings: tuple[CurveMark, ...]  # marks on the vertical axis, from the bottom up
     counts: tuple[CurveMark, ...]  # marks on the horizontal axis, from the left
     versions: tuple[CurveMark, ...]  # where each version begins
-    rows: tuple[CurveRow, ...]  # a sample of points, including the first and last of each version
+    # A sample of points, each with its version, including the first and last of each version.
+    rows: tuple[tuple[int, RatingPoint], ...]
 
 
 def draw(versions: Sequence[RatingCurve]) -> Curve | None:
@@ -206,16 +195,6 @@ def _line(points: Sequence[RatingPoint], before: int, games: int, scale: _Scale)
     return CurveLine(mean=f"M{'L'.join(path(0))}", band=f"M{'L'.join(around)}z")
 
 
-def _rows(curves: Sequence[RatingCurve]) -> tuple[CurveRow, ...]:
+def _rows(curves: Sequence[RatingCurve]) -> tuple[tuple[int, RatingPoint], ...]:
     each = max(2, MAX_ROWS // len(curves))
-    return tuple(
-        CurveRow(
-            version=curve.version,
-            games=point.games,
-            ended=point.ended,
-            mean=point.mean,
-            spread=_SIGMAS * point.deviation,
-        )
-        for curve in curves
-        for point in thinned(curve.points, each)
-    )
+    return tuple((curve.version, point) for curve in curves for point in thinned(curve.points, each))
