@@ -27,7 +27,7 @@ from web.account.subscriptions import mail_pages, subscription_api, subscription
 from web.bots.api import bots_api, histories_api
 from web.bots.pages import author_pages, bot_pages, comparison_page
 from web.bots.picks import pick_pages
-from web.cards import card_pages, card_sheet, cards_api
+from web.cards import card_pages, cards_api
 from web.challenges import challenge_api, challenge_pages
 from web.data import PARQUET_TYPE, data_pages
 from web.docs.pages import Downloads, crawler_pages, document_pages, open_documentation
@@ -197,7 +197,6 @@ def create_app(components: Components) -> FastAPI:
         viewer_pages(store),
         live_pages(store, components.now),
         tv_pages(store, components.now),
-        card_sheet(store.cards),
         card_pages(store.cards),
         bot_pages(store, boards, components.owners),
         comparison_page(store, boards),

@@ -186,8 +186,8 @@ Kind = Annotated[str, Path(pattern=r"^[a-z0-9_]{1,20}$")]
 
 
 def card_pages(cards: CardRepository) -> APIRouter:
-    """Return the routes for card statistics. They are public."""
-    router = PageRouter()
+    """Return the routes for card statistics, as pages and as CSV. They are public."""
+    router, sheets = PageRouter(), PageRouter(anonymous=True)
 
     @router.get("/cards")
     def all_cards(request: Request, players: Players = None, sort: Sort = "card") -> Response:
@@ -229,6 +229,17 @@ def card_pages(cards: CardRepository) -> APIRouter:
             FEW=FEW,
         )
 
+    @sheets.get("/cards.csv")
+    def card_csv(request: Request, players: Players = None) -> Response:
+        name = f"cards-{players}-players.csv" if players else "cards.csv"
+        response = Response(
+            sheet(read_cards(cards, players)),
+            media_type="text/csv; charset=utf-8; header=present",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+        return tagged(request, response)
+
+    router.routes += sheets.routes
     return router
 
 
@@ -253,22 +264,5 @@ def cards_api(repository: CardRepository) -> APIRouter:
         0 to 1; intervals are 95% confidence intervals.
         """
         return read_cards(repository, players)
-
-    return router
-
-
-def card_sheet(cards: CardRepository) -> APIRouter:
-    """Return the route for the card statistics as CSV."""
-    router = PageRouter(anonymous=True)
-
-    @router.get("/cards.csv")
-    def card_csv(request: Request, players: Players = None) -> Response:
-        name = f"cards-{players}-players.csv" if players else "cards.csv"
-        response = Response(
-            sheet(read_cards(cards, players)),
-            media_type="text/csv; charset=utf-8; header=present",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
-        return tagged(request, response)
 
     return router
