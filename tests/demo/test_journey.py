@@ -76,8 +76,8 @@ def town(place: Place) -> Iterator[str]:
             wait_until(partial(_knows_its_host, site.url), "the host's report")
             yield site.url
             site.process.terminate()
-            assert site.process.stderr is not None
-            assert "Traceback" not in site.process.stderr.read()
+            _, said = site.process.communicate(timeout=WAIT_SECONDS)
+            assert "Traceback" not in said, said
         arena.terminate()
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said

@@ -52,12 +52,18 @@ def test_every_command_exists_with_its_options(document: Path) -> None:
 
 @pytest.mark.parametrize("command", [command for command, _ in every_command(typer.main.get_command(app))])
 def test_help_is_in_plain_words(command: str) -> None:
-    """Option values have a name or a list of choices, not a Python type. Ranges are in words."""
+    """Option values have a name or a list of choices, not a Python type. Ranges are in words.
+
+    The help of a group of commands lists them all.
+    """
     done = CliRunner().invoke(app, [*command.split(), "--help"], terminal_width=500)
     assert done.exit_code == 0
     assert "  --help  " in done.stdout
     kinds = re.findall(r"<([^>]*)>", done.stdout)
     assert [kind for kind in kinds if "|" not in kind] == []
+    _, found = resolve(command.split())
+    for each in found.list_commands(None) if hasattr(found, "list_commands") else ():
+        assert f"\n  {each} " in done.stdout
     assert "x>=" not in done.stdout
     assert "<=" not in done.stdout
 

@@ -50,7 +50,7 @@ def test_plain_processes_keep_the_gate_closed(settings: Settings) -> None:
         report = arena.check_host(silent)
         assert arena.ladder.gate.house_only
         (status,) = arena.store.activity.hosts()
-    assert not report.isolates
+    assert (report.isolates, report.runtime) == (False, "process (no isolation)")
     assert status.unaccepted == CONTROL_NAMES
     assert status.report == report
     assert arena.slots is not None

@@ -31,6 +31,7 @@ def test_bots_are_public(world: World, stable: Stable) -> None:
     visitor = browser(world)
     listed = [each for page in pages(visitor, "/api/v1/bots?limit=2", "bots") for each in page]
     assert [each["name"] for each in listed] == ["<b>bold & co</b>", "greedy", "mine", "other", "random"]
+    assert [each["house"] for each in listed] == [False, True, False, False, True]
     assert listed == visitor.get("/api/v1/bots").json()["bots"]
     assert listed[2:4] == [
         {
