@@ -1,4 +1,4 @@
-"""Shared fixtures: an empty arena, and the programs that tests need, such as Docker, PostgreSQL and Chromium.
+"""Shared fixtures: an empty arena, and external programs such as Docker, PostgreSQL and Chromium.
 
 If a program is missing, tests that need it are skipped with a reason. In CI, they fail.
 """

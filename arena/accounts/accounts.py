@@ -201,7 +201,7 @@ class OperatorActions:
 
 
 def _new_account(name: str, password: str, role: Role, passwords: Passwords, sources: Sources) -> NewAccount:
-    """Check a name and a password, and hash the password. Raises Busy, PasswordRefused or WrongName."""
+    """Return a new account with a checked name and password. Raises Busy, PasswordRefused or WrongName."""
     check_name(name, "user")
     if is_reserved(name):
         raise WrongName(f"the name {name} is reserved for the arena: choose another")

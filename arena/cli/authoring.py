@@ -84,7 +84,7 @@ def write_starter(folder: Path, name: str, language: StarterLanguage) -> list[st
     Raises WrongName or OSError.
     """
     check_name(name, "bot")
-    # What these words in the files stand for. Only JavaScript's files mention the library.
+    # Values of the placeholders in the files. Only JavaScript's files contain LIBRARY.
     words = {"NAME": name, "LIBRARY": quote(str(language.folder / "kaiten"))}
     files = sorted(path for path in (language.folder / "starter").iterdir() if path.is_file())
     folder.mkdir()

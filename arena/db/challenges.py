@@ -79,7 +79,7 @@ class Challenges(Repository):
     """Matches that accounts request."""
 
     def add(self, new: NewChallenge, *, max_a_day: int) -> KnownChallenge:
-        """Add a challenge and its matches, and return it.
+        """Add a challenge and its matches, and return the challenge.
 
         ``max_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
         QuotaReached if there are too many challenges or too much playing time within a day, or too many open

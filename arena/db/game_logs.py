@@ -189,7 +189,7 @@ def _remove_stderr(connection: Connection, kept: Any, matches: Sequence[str]) ->
 
 
 def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -> list[tuple[str, RowValues]]:  # noqa: ANN401 - one of two tables
-    """Return the records that have notes, with the notes removed, and their matches."""
+    """Return the rows whose records have notes, with the notes removed, each after its match's id."""
     rows = connection.execute(
         select(table.id, table.match_id, table.record).where(table.match_id.in_(matches))
     ).all()

@@ -126,7 +126,7 @@ class GamePage:
 
 
 RULES: Final = tuple(getattr(MatchRow, field.name) for field in fields(Rules))
-"""A match's columns with the fields of its :class:`Rules`."""
+"""The columns of a match that contain the fields of :class:`Rules`."""
 
 
 class GameRepository(Repository):

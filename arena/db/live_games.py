@@ -1,4 +1,7 @@
-"""Games in progress, which viewers can watch up to the last disclosed round. No result depends on them."""
+"""Games in progress, which viewers can watch up to the last disclosed round.
+
+No result depends on this data.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -72,7 +72,7 @@ class Language:
     recipe: BaseRecipe
     find_failure: Callable[[str], Failure | None]  # finds the last error in a bot's stderr
     missing_module: str  # a regular expression for words in errors about missing modules
-    # Finds a late bot's position in its stderr. Not every library prints a stack for late decisions.
+    # Finds a late bot's position in its stderr. The default is for libraries that print no stack when late.
     find_position: Callable[[str], str | None] = lambda _: None
 
     @property

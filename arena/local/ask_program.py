@@ -229,9 +229,9 @@ async def _ask_all(
 def conversation(
     games: Sequence[GameToAsk], clock: Clock
 ) -> Iterator[tuple[list[Event], DecisionRequested | None]]:
-    """Yield the events that a seat gets in a match of these games, from Welcome to MatchEnd, by message.
+    """Yield the messages that a seat gets in a match of these games, from Welcome to MatchEnd.
 
-    With each message comes the request in it, if any.
+    Each message is a list of events, with the request among them, if any.
     """
     begin: list[Event] = [Welcome(len(games), 1)]
     for number, game in enumerate(games):

@@ -8,7 +8,8 @@ A runnable thread that isn't running waits in a queue. The kernel adds this wait
 * The sandbox has used up its quota. That counts against the sandbox too. The kernel includes this wait in the
   run delay, but also counts it in the control group's ``cpu.stat``, so it can be subtracted.
 
-Pressure stall information isn't used: it doesn't distinguish these reasons, and needs cgroup v2.
+Pressure stall information isn't used: it doesn't distinguish between these reasons, and is available per
+container only with cgroup v2.
 """
 
 import math

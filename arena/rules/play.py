@@ -177,7 +177,7 @@ def _result(state: State) -> Result:
 
 
 def _deal(state: State) -> State:
-    """Deal the cards of the state's round."""
+    """Deal the cards for the state's round."""
     rules, deck, size = state.rules, state.deck, state.rules.hand_size
     start = (state.round - 1) * size * rules.participants
     pile = start + size * rules.players

@@ -17,7 +17,7 @@ from arena.protocol.match import WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.scheduler.settling import AttemptFailed, LeasesRenewed, MatchEvent, MatchStarted, ResultDropped
 
-if TYPE_CHECKING:  # an optional package
+if TYPE_CHECKING:  # imports an optional dependency
     from arena.scheduler.cluster.host import MatchRunner
 
 _MATCH_SECONDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)

@@ -56,7 +56,7 @@ def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) ->
 
 
 def test_a_session_lives_by_its_secret(world: World) -> None:
-    """The secret is valid until the session ends. A new login in the same browser ends the previous one."""
+    """The secret is valid until the session ends. Logging in again in the same browser ends it."""
     ann = world.add("ann")
     first, other = (world.log_in(ann) for _ in range(2))
     second = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=first)
@@ -189,7 +189,7 @@ def test_a_demoted_operator_loses_the_scope_at_once(world: World) -> None:
 
 
 def test_a_deleted_account_is_gone(world: World) -> None:
-    """Deletion requires the password. Neither name nor pseudonym can log in. No pseudonym is used twice."""
+    """Deletion requires the password. Neither name nor pseudonym works for a login, or is used again."""
     ann, ben = world.add("ann"), world.add("ben")
     secret = world.log_in(ann)
     with pytest.raises(WrongCredentials):

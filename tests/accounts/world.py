@@ -100,7 +100,7 @@ class World:
         return self.accounts.operators.create_user("terminal:test", name, PASSWORD, role)
 
     def account(self, name: str) -> KnownAccount:
-        """Return an account."""
+        """Return the account with this name."""
         return present(self.store.accounts.account(name)).account
 
     def checked(self, account: KnownAccount) -> StoredPassword:

@@ -810,7 +810,7 @@ def test_a_swipe_is_a_step(visit: Visit) -> None:
 
 
 def test_the_race_shows_where_we_are(visit: Visit) -> None:
-    """It has a named line per player up to the current frame, and a scale. At first, its space is empty."""
+    """It has a scale, and a named line per player up to the current frame. Showing it moves nothing."""
     page = watch(visit, f"{FIVE}/1/1")
     race, moments = page.locator(".race"), page.get_by_role("region", name="Moments")
     assert page.locator(".race .line").count() == page.locator(".race figcaption span").count() == 5

@@ -137,7 +137,7 @@ def stop_time(page: Page) -> None:
 
 
 def come(page: Page, part: Locator) -> None:
-    """Advance the page's installed clock by four seconds, its polling interval, until this part appears."""
+    """Advance the page's installed clock in steps of its polling interval (4 s) until this part appears."""
 
     def there() -> bool:
         page.clock.fast_forward(4000)

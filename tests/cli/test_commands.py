@@ -60,7 +60,7 @@ def test_wrong_usage_is_reported_on_stderr() -> None:
     ],
 )
 def test_commands_and_options_are_completed(tmp_path: Path, line: str, offered: list[str]) -> None:
-    """Completion works at every level, and for the values of an option, as shells' scripts request it."""
+    """Completion, as requested by shells' scripts, works at every level and for options' values."""
     last = str(line.count(" "))
     done = arena(folder=tmp_path, _ARENA_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=last)
     assert (done.stdout.decode().split(), done.stderr) == (offered, b"")

@@ -42,7 +42,7 @@ ROW = Row(
 
 
 def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
-    """Messages, errors and a site's text are escaped, markup isn't. Only messages may have several lines."""
+    """Messages, errors and a site's text are escaped; markup isn't. Only messages may have several lines."""
     say(f"{EVIL}\nmore")
     with pytest.raises(typer.Exit):
         fail(EVIL)

@@ -50,7 +50,7 @@ def event(data: object) -> bytes:
 def streaming(*bodies: bytes, breaks: bool = False) -> Iterator[tuple[Other, SiteClient]]:
     """Yield a server whose streams have these bodies, in order, and a client of that server.
 
-    If its connections break, the server has announced more than it sends.
+    With ``breaks``, every connection breaks: the server declares longer bodies than it sends.
     """
     headers = STREAM | ({"Content-Length": f"{2 * MOST}"} if breaks else {})
     replies: list[Reply] = [(200, headers, body) for body in bodies]
@@ -59,7 +59,7 @@ def streaming(*bodies: bytes, breaks: bool = False) -> Iterator[tuple[Other, Sit
 
 
 def test_events_are_filtered_by_name() -> None:
-    """Comments, other events and an unfinished one are skipped. The lines of an event's data are joined."""
+    """Comments, other events and unfinished events are skipped. The lines of an event's data are joined."""
     lines = [
         *(": still here", "", "retry: 10000", "", "event: other", "data: 1", ""),
         *("event: stage", "data: one", "data:two", "id: 7", "", "data: nameless", "", "event: stage", ""),

@@ -1,4 +1,4 @@
-"""Tests of sending bots: what can be sent, and that the site receives exactly that, or nothing."""
+"""Tests of sending bots: what can be sent, and that the site receives it unchanged or not at all."""
 
 import gzip
 import hashlib

@@ -97,7 +97,7 @@ def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_response_fills_the_memory() -> None:
-    """A response that decompresses to too much isn't read completely, and a redirect's body not at all."""
+    """A response that becomes too large isn't read completely, and a redirect's body isn't read at all."""
     packed = gzip.compress(b'"' + b" " * MAX_BYTES + b'"')
     headers = {"Content-Encoding": "gzip"}
     with answering((200, JSON | headers, packed)) as other:

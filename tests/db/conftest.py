@@ -55,7 +55,7 @@ def database(url: str) -> Iterator[Database]:
 
 @pytest.fixture(scope="module", params=SHARE)
 def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Yield a store that the file's function ``fill_store`` has filled, for all tests of the file."""
+    """Yield a store, filled by the test file's ``fill_store`` and shared by all tests in the file."""
     with ExitStack() as opened:
         if request.param == "sqlite":
             store = sqlite_store(tmp_path_factory.mktemp("filled") / "arena.sqlite3")

@@ -18,7 +18,7 @@ NICKNAMES: Final = (
 
 
 def become(monkeypatch: pytest.MonkeyPatch, folder: Path, statements: tuple[str, ...] = NICKNAMES) -> None:
-    """Make this process the next version, whose migration is these statements, until the test ends."""
+    """Make this process the next version, which migrates with these statements, until the test ends."""
     scripts = folder / "next-migrations"
     shutil.copytree(Path(migrations.__file__).parent, scripts)
     (scripts / "versions" / "added.py").write_text(

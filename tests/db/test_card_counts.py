@@ -162,7 +162,7 @@ def times(tally: Tally, factor: int) -> Tally:
 
 @on_both
 def test_results_are_added_to_large_sums(store: Store, database: Database) -> None:
-    """Later games' results are added exactly to sums multiplied by a billion, and their numbers continue."""
+    """Later games' results are added exactly to sums multiplied by a billion, and game numbers continue."""
     versions = [add_bot(store, name, author=name) for name in "abcde"]
     result = finished(claimed(store, versions, deals=6), [(1, 2, 3, 4, 5)] * 6)
     once = merged(game.cards for game in result.games)

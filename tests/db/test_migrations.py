@@ -132,7 +132,7 @@ def newest(filled_file: Path) -> list[tuple[Table, list[dict[str, Any]]]]:
 def test_earlier_revisions_are_migrated(
     empty_url: str, newest: list[tuple[Table, list[dict[str, Any]]]]
 ) -> None:
-    """Rows are kept, new columns get defaults, dropped ones go, and SQLite checks foreign keys again."""
+    """Rows are kept, new columns get defaults, old ones are dropped, and SQLite checks foreign keys again."""
     with closing(Database(empty_url)) as database, database.migrate() as connection:
         upgrade(connection, "0100")
         for table, rows in newest:

@@ -79,7 +79,7 @@ def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
 
 
 def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
-    """Writers would wait, so the check fails immediately, as it does if the file was moved away."""
+    """Writers would wait, so the check fails immediately, as it does if the file has been moved."""
     file = tmp_path / "arena.sqlite3"
     with closing(open_store(sqlite_url)) as store:
         with closing(sqlite3.connect(file, isolation_level=None)) as other:

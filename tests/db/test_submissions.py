@@ -337,7 +337,7 @@ def test_a_file_is_submitted_during_its_check(store: Store) -> None:
 
 @on_both
 def test_the_same_file_makes_no_new_version(store: Store) -> None:
-    """It is refused while the first is in progress and later. The error names the submission or version."""
+    """It is refused during the first submission and afterwards. The error names the submission or version."""
     one, other = new("u1"), new("u2")
     store.submissions.add(one, PLENTY)
     again = replace(one, id="u9")

@@ -46,7 +46,7 @@ class Author:
     """Someone with an account, a token and their own computer."""
 
     browser: httpx2.Client  # logged in
-    environment: dict[str, str]  # of commands on that computer, which knows only a site, not an arena
+    environment: dict[str, str]  # for commands on that computer, which has no access to the arena itself
 
     def run(self, *arguments: str, said: str = "") -> "subprocess.CompletedProcess[str]":
         """Run a command to its end, with ``said`` on stdin. Can be called from any thread."""

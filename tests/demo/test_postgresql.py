@@ -17,7 +17,7 @@ from tests.web.site import opened
 
 @pytest.mark.postgresql
 def test_coordinator_site_and_commands_share_one_database(place_with: With, postgresql_url: str) -> None:
-    """Games are played and exported. Site and commands show the same data. No other database exists."""
+    """Games are played and exported. Site and commands show the same data, and there is no other database."""
     settings = {"ARENA_DATABASE_URL": postgresql_url, "ARENA_SANDBOX": "process"}
     place = place_with("greedy", "random")
     place.data.mkdir()

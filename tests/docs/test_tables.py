@@ -35,7 +35,7 @@ def test_every_status_of_the_api_is_explained() -> None:
 
 
 def test_every_setting_is_listed_and_nothing_else() -> None:
-    """The table and the settings class have the same variables."""
+    """The table in docs/settings.md and the settings class have the same variables."""
     listed = {variable for variable in SETTINGS if variable.startswith("ARENA_")}
     assert listed == {f"ARENA_{field.upper()}" for field in Settings.model_fields} | OTHER_VARIABLES
 
@@ -61,7 +61,7 @@ def test_every_promise_names_the_scenarios_that_back_it() -> None:
 
 
 def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -> None:
-    """The attacks' numbers are in the last column of the table of closed channels."""
+    """The attacks' numbers are in the last column of the table of closed channels in docs/channels.md."""
     heads = ["channel", "closed by", "attack"]
     below = CHANNELS_TABLE[CHANNELS_TABLE.index(heads) + 1 :]
     lines = takewhile(lambda row: len(row) == len(heads), below)
@@ -71,7 +71,7 @@ def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -
 
 
 def test_every_channel_that_is_measured_has_its_figures() -> None:
-    """The page has the benchmark's names and speeds, and both shares of wrong bits."""
+    """docs/channels.md has the benchmark's names and speeds, and both shares of wrong bits."""
     # channel, bit/s, cores shared, cores apart, reason
     found = {row[0]: row[1:4] for row in CHANNELS_TABLE if len(row) == 5}
     for channel in CHANNELS:
@@ -81,7 +81,7 @@ def test_every_channel_that_is_measured_has_its_figures() -> None:
 
 
 def test_every_limit_of_the_intake_is_on_the_page() -> None:
-    """The table has exactly the limits in the code, with their values."""
+    """The table in docs/intake.md has exactly the limits in the code, with their values."""
     limits = msgspec.structs.asdict(DEFAULT_LIMITS)
     found = {}
     for row in rows(INTAKE):
@@ -92,11 +92,11 @@ def test_every_limit_of_the_intake_is_on_the_page() -> None:
 
 
 def test_the_readers_user_is_on_the_page() -> None:
-    """The page has the user that reads archives, so that operators can look it up."""
+    """docs/intake.md gives the user that reads archives, so that operators can look it up."""
     assert f"user {INTAKE_UID}" in INTAKE.read_text()
 
 
 def test_the_number_of_hostile_archives_is_not_overstated() -> None:
-    """There are more hostile archives than the number that the page gives."""
+    """There are more hostile archives than docs/intake.md says."""
     stated = present(re.search(r"more than (\d+) hostile archives", INTAKE.read_text()))
     assert len(ARCHIVES) >= int(stated[1])

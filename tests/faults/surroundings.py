@@ -177,7 +177,7 @@ def pause_the_host(tally: Tally, dice: random.Random, times: int) -> None:
 
 
 def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
-    """Set the arena's wall clock an hour ahead and back, with a preloaded library, while bots play."""
+    """Set the arena's wall clock an hour ahead, back and behind while bots play, with a preloaded library."""
     with jumping_clock() as (python, offset), installed(RuntimeName.PROCESS, python=python) as arena:
         for turn, hours in zip(range(1, times + 1), cycle((1, 0, -1, 0)), strict=False):
             if arena.ended:

@@ -51,7 +51,7 @@ class Tally:
     wrong: list[str] = field(default_factory=list)  # descriptions of other failures
 
     def close(self, *arenas: Installation, aside: frozenset[str] = frozenset()) -> None:
-        """Count the rows after all matches were played. The matches ``aside`` should be quarantined."""
+        """Count the rows after all matches have been played. The matches ``aside`` should be quarantined."""
         books = arenas[0].ledger.books(aside)
         ratings, cards = arenas[0].rebuild()
         self.matches += books.matches

@@ -1,4 +1,4 @@
-"""A short run of the fault suite, of which ``make faults`` is the full one, and its table of results."""
+"""A short run of the fault suite (``make faults`` is the full one), and its table of results."""
 
 import random
 

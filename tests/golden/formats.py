@@ -33,7 +33,7 @@ FILE: Final = Path(__file__).with_name("formats.json")
 class StoredFormat:
     """A format that is stored or sent."""
 
-    number: str  # or name; stored with the data
+    number: str  # the format's number or name, stored with the data
     where: str  # the name of the constant with the number
     shape: Any  # all that a reader must know about the data, as JSON
 

@@ -50,7 +50,7 @@ def test_the_engine_is_asked_without_its_client(docker_client: docker.DockerClie
 
 @pytest.mark.parametrize("scheme", ["unix://{folder}/none.sock", "tcp://127.0.0.1:1"])
 def test_an_unreachable_named_engine_is_not_replaced(tmp_path: Path, scheme: str) -> None:
-    """With DOCKER_HOST set, nothing is installed or started. The code is 3, and the error says what to do."""
+    """With DOCKER_HOST set, nothing is installed or started. The exit code is 3, with advice on stderr."""
     host = scheme.format(folder=tmp_path)
     done = script("engine", SANDBOX="", DOCKER_HOST=host)
     assert done.returncode == 3

@@ -37,7 +37,7 @@ def test_there_are_forty_attacks() -> None:
 
 
 def _variants() -> list[ParameterSet]:
-    """Return all attacks. Of those rejected with the same text, ``make test`` tries only the first."""
+    """Return all attacks. ``make test`` tries only the first of those rejected with the same text."""
     first: dict[str, Attack] = {}
     return [
         pytest.param(

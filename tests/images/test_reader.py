@@ -259,7 +259,7 @@ FORGED = {
 def test_a_reader_that_was_taken_over(
     forgery: str, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing that it prints or writes can produce an image, remain on the disk or spoil the error's text."""
+    """Nothing that it prints or writes can produce an image, remain on the disk or corrupt the error."""
     program, kind, words = FORGED[forgery]
     _run_instead(monkeypatch, tmp_path, FORGER + program)
     assert MAX_ANSWER_BYTES < 10**7

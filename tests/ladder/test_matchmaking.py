@@ -110,7 +110,7 @@ def test_rotations_seat_every_version_once_on_every_seat(players: int, seed: int
 
 @given(CANDIDATES, st.integers(2, 5), SEEDS)
 def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], players: int, seed: int) -> None:
-    """No bot sits twice, and no author except the house. A table is refused only if no such table exists."""
+    """No bot has two seats, nor does any author except the house. Only impossible tables are refused."""
     if not _fits(candidates, players):
         with pytest.raises(TooFewBots, match=f"table of {players}"):
             draw_table(candidates, players, dice(seed))

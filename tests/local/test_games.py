@@ -79,7 +79,7 @@ def test_a_game_follows_the_rules(rules: Rules, tmp_path: Path) -> None:
 def test_a_mistake_has_its_line_and_its_position(
     text: str, fault: Fault, what: str, where: str, tmp_path: Path
 ) -> None:
-    """The stand-in decides instead. After too many faults it takes over the seat, which comes last."""
+    """The stand-in decides instead. After too many faults it takes over the seat, which then comes last."""
     bad = write(tmp_path, "bad", f"import time\nclass Bot:\n  def choose(self, view):\n    {text}\n")
     result = play(Rules(players=2), write(tmp_path, "first", FIRST), bad)
     mistake = result.mistakes[0]

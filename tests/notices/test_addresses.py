@@ -23,7 +23,7 @@ OUTSIDE = ("8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:830::20
 
 @pytest.mark.parametrize("address", INSIDE)
 def test_non_public_addresses_are_refused(address: str) -> None:
-    """Private, local, shared, reserved and multicast addresses, and IPv6 addresses with an IPv4 address."""
+    """They are private, local, shared, reserved, multicast, or IPv6 addresses that embed an IPv4 address."""
     assert not is_public(address)
     host = f"[{address}]" if ":" in address else address
     with pytest.raises(SubscriptionRefused, match="is not a public address"):

@@ -64,7 +64,7 @@ def client(world: World) -> Iterator[httpx2.Client]:
 
 
 def test_failed_checks_are_reported_as_a_problem(world: World, client: httpx2.Client) -> None:
-    """The response, which must not be cached, is 200 if all checks pass, else 503 with each failed one."""
+    """The response, which must not be cached, is 200 if all checks pass, else 503 and the failed checks."""
     answer = client.get("/readyz")
     assert (answer.status_code, answer.text) == (200, "ok\n")
     assert answer.headers["Cache-Control"] == "no-store"

@@ -122,7 +122,7 @@ tell([changed(os.path.realpath(os.__file__)), changed("/tmp/own")])
 
 
 def test_reading_a_file_of_the_image_leaves_no_trace(told: dict[str, Any]) -> None:
-    """Its times don't change, so bots with the same layer can't see it. Those of a bot's own file do."""
+    """Its times don't change, so other bots with this layer can't notice. A bot's own file does change."""
     assert told["times"] == [False, True]
 
 

@@ -60,7 +60,7 @@ def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
 
 
 def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders: dict[str, Path]) -> None:
-    """Only house bots whose folders a start is given play; earlier ones without a folder don't."""
+    """A start without a house bot's folder leaves the bot out, even if it played before."""
     assert ladder is not None
     shutil.rmtree(folders["spoiler"])
     again = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits(), has=ProcessRuntime().has_source)

@@ -95,7 +95,7 @@ def store(url: str, tmp_path: Path) -> Iterator[Store]:
 def test_a_late_match_that_then_fails_counts_once(
     store: Store, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A match that misses its deadline while the database is locked, and then fails, has one void."""
+    """A match that misses its deadline while the database is locked, and then fails, is voided once."""
     notes, workers = Halting(), Slow()
     coordinator = coordinator_of(store, workers, notes)
     # The test's own connection waits until the coordinator's threads have finished writing.

@@ -1,4 +1,4 @@
-"""Tests of a new version of the program that is installed, or migrates, while a coordinator is running."""
+"""Tests of a new version that is installed, or migrates the database, while a coordinator is running."""
 
 from contextlib import closing
 from pathlib import Path
@@ -51,7 +51,7 @@ def _program(tmp_path: Path) -> Path:
 
 
 def _play(store: Store, notes: Notes, launcher: QuickLauncher, program: Path) -> dict[str, int]:
-    """Play two matches one after the other. Return the numbers of waiting matches and of games."""
+    """Queue two matches, and run a coordinator until it exits. Count the waiting matches and the games."""
     files = ProgramFiles(program)
     ladder = ladder_of(store)
     ladder.add_match()

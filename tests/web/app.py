@@ -1,4 +1,4 @@
-"""The site over a test's store, and its description of its API."""
+"""The site with a test's store, and the description of its API."""
 
 import secrets
 from contextlib import closing

@@ -55,7 +55,7 @@ class Opened:
 
 @contextmanager
 def opened(data_dir: Path, **settings: str) -> Iterator[Opened]:
-    """Like :func:`served`, but forked and so much faster. Use it unless the test needs the process."""
+    """Like :func:`served`, but much faster, because it forks. Use it unless the test needs the process."""
     words = ("--data-dir", str(data_dir), "--port", "0")
     found: list[str] = []
 

@@ -398,7 +398,7 @@ def check_logs(scene: Scene, caller: str) -> None:
 
 @pytest.mark.parametrize("scene", ["anonymous"], indirect=True)
 def test_public_responses_are_revalidated(scene: Scene) -> None:
-    """Every one is sent without a session. Those that may be stored have an ETag, and get a 304 with it."""
+    """All are sent without a session. Those that may be stored have an ETag; a request with it gets a 304."""
     whole = set()
     for route, statuses in MATRIX.items():
         if route[0] == "GET" and statuses["anonymous"] == 200:

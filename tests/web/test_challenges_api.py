@@ -82,7 +82,7 @@ def test_owners_list_their_own_challenges(world: World, stable: Stable) -> None:
 
 
 def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> None:
-    """A game of another challenge isn't found. Others, even the challenged, don't find the challenge."""
+    """A game of another challenge isn't found. Other users, even those challenged, can't find it."""
     client = owner(world, stable.ann)
     one, two = (client.post(MINE, json={"opponents": ["other"]}).headers["Location"] for _ in range(2))
     play_all(world.store)

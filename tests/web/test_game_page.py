@@ -133,7 +133,7 @@ def test_a_long_host_delay_is_shown(world: World) -> None:
     assert world.store.results.record(replace(match, games=(replace(game, record=record), *others)))
     page = Page(logged_in(world, "ann").get("/games/delayed-0-0").text)
     rows = [row[0] for table in page.tables for row in table if row and "host delay" in row[0]]
-    assert rows == ["private mine@2: plus 250 ms of host delay"]
+    assert rows == ["private mine@2: host delay: 250 ms"]
 
 
 def test_names_in_the_headers_of_the_replay_link_to_the_bots(client: TestClient) -> None:

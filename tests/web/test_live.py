@@ -398,7 +398,7 @@ def test_an_unknown_show_is_not_found(client: TestClient) -> None:
 
 
 def test_running_matches_come_first(world: World) -> None:
-    """A running match is shown from its latest finished round. The games of a recorded match follow."""
+    """A running match is shown from its latest finished round, before the games of recorded matches."""
     claim = claimed(world.store, [add_bot(world.store, name) for name in ("eel", "tuna", "squid")])
     visitor = browser(world)
     assert "Nothing to show yet" in visitor.get("/tv").text

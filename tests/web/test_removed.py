@@ -35,7 +35,7 @@ def test_deleted_logs(world: World, stable: Stable) -> None:
 
 
 def test_deleted_replays(world: World, stable: Stable) -> None:
-    """Addresses that need the replay return 410, but the result remains, and the response names it."""
+    """Addresses that need the replay return 410. The result remains, and the response gives its address."""
     anybody = browser(world)
     before = anybody.get(f"/api/v1/games/{GAME}").json()
     assert world.store.logs.remove_replays(world.now + timedelta(days=99), 99)

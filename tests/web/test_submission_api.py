@@ -138,7 +138,7 @@ def test_an_oversized_upload_is_refused_at_its_announcement(world: World, ann: K
 
 
 def test_the_quota_and_a_host_without_a_control(world: World, ann: KnownAccount) -> None:
-    """A fourth submission within a day gets a 429, and one on such a host a 503 without the details."""
+    """The fourth submission within a day gets a 429. On such a host, each gets a 503 without the details."""
     client = owner(world, ann)
     for _ in range(3):
         assert put(client, content=world.now.isoformat().encode())[0] == 201

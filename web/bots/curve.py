@@ -50,7 +50,7 @@ class Curve:
     ratings: tuple[CurveMark, ...]  # marks on the vertical axis, from the bottom up
     counts: tuple[CurveMark, ...]  # marks on the horizontal axis, from the left
     versions: tuple[CurveMark, ...]  # where each version begins
-    # A sample of points, each with its version, including the first and last of each version.
+    # Version numbers and points: a sample that includes the first and last point of each version.
     rows: tuple[tuple[int, RatingPoint], ...]
 
 

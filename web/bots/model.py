@@ -123,7 +123,7 @@ class BotPage:
     median_millis: float | None  # median decision time: the median of the games' medians; None if unknown
     curve: Curve | None  # None if there are no games to draw
     older_curve: bool  # whether some versions are too old to be shown in the curve
-    # A page, newest first, each with its results in all games.
+    # A page of versions, newest first, each with its results in all games.
     versions: tuple[tuple[Version, VersionResult], ...]
     older_versions: int | None  # `versions` parameter of the next page; None on the last
     opponents: tuple[OpponentLine, ...]  # a page, most games first
@@ -163,7 +163,7 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
 
 
 def version_line(known: KnownVersion, *, noted: bool) -> tuple[Version, VersionResult]:
-    """Return a version as in the API, and its results in all games; ``noted`` includes the author's note."""
+    """Return a version, as :func:`version_of` does, and its results in all games."""
     return version_of(known, noted=noted), _result(OVERALL, known.results[OVERALL])
 
 

@@ -264,7 +264,7 @@ def private_game_pages(find: Find, logs: GameLogs, *, base: str) -> APIRouter:
     ``base`` is the prefix of their addresses, without a trailing slash.
     """
     router = viewer_routes(find, logs, base=base, private=True)
-    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - an alias of a type
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type alias
 
     @router.get(f"{base}/{{game}}", dependencies=[Depends(logged_in)])
     def one_game(request: Request, game: GameId, shown: Found) -> Response:

@@ -58,7 +58,7 @@ class SeatNote:
 
     @property
     def host_delay(self) -> float | None:
-        """Milliseconds that the decision's time excludes; None if they are too few to show."""
+        """Milliseconds that the decision's time excludes; None if it is too short to show."""
         waited = self.decision.waited_millis or 0
         return waited if waited >= _LONG_DELAY_MILLIS else None
 
@@ -68,7 +68,7 @@ class PrivateLog:
     """The private part of a game that a viewer may see."""
 
     seats: Sequence[SeatLog]  # the viewer's own, in seat order; all for operators
-    # By the turn's anchor, as in :mod:`web.games.pages`.
+    # Keyed by the turn's anchor, as in :mod:`web.games.pages`.
     notes: Mapping[str, Sequence[SeatNote]]
     own: bool  # whether all of these seats belong to the viewer
     gone: bool = False  # whether their logs were deleted

@@ -1,6 +1,6 @@
 """Bots in JavaScript. Their library is in ``kaiten``.
 
-Their errors are found in the untrusted text that Node and the library print on stderr.
+This module finds bots' errors in the untrusted text that Node and the library print on stderr.
 """
 
 import re

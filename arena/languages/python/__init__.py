@@ -1,4 +1,4 @@
-"""Bots in Python. Their errors are found in the untrusted text that Python and arena.sdk print on stderr."""
+"""Bots in Python. Finds their errors in the untrusted text that Python and arena.sdk print on stderr."""
 
 import re
 from pathlib import Path

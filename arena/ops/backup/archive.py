@@ -158,8 +158,8 @@ class BackupArchive:
     def opened(cls, path: Path) -> Iterator[Self]:
         """Open a backup and read only its manifest.
 
-        Raises OSError, or BackupError if the file is truncated or not a backup, or if a newer version of this
-        program, or one from before the first release, made it.
+        Raises OSError. Raises BackupError if the file is truncated or not a backup, or was made by a newer
+        version of this program or by one from before the first release.
         """
         with path.open("rb") as file, cls.of(path, file) as archive:
             yield archive

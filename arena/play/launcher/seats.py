@@ -142,7 +142,7 @@ class Seats:
             )
             for seat, source in enumerate(spec.seats)
         )
-        self.names = tuple(spec.name for spec in self._specs)  # of the sandboxes, started or not
+        self.names = tuple(spec.name for spec in self._specs)  # the sandboxes' names, started or not
         self._seats = tuple(_Seat() for _ in self._specs)
         self._bots = tuple(seat for seat in range(len(spec.seats)) if seat != spec.person)
         self._limits: Limits = spec.limits

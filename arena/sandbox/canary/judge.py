@@ -65,7 +65,7 @@ def _tmp_size(evidence: Evidence) -> Verdict:
 
 
 def _attempt_refused(key: str, success: str, evidence: Evidence) -> Verdict:
-    """Judge one of the probe's attempts. It must fail; ``success`` is the observation if it doesn't."""
+    """Judge one of the probe's attempts, which must fail. ``success`` is the observation if it succeeds."""
     answer = _look_observations(evidence)[key]
     return answer != "done", success if answer == "done" else f"refused with {answer}"
 

@@ -90,7 +90,7 @@ class DockerImages:
             self._remove(name)
 
     def _remove(self, name: str) -> None:
-        """Remove an image unless a container uses it, or only this name if it has other names."""
+        """Remove an image, or only this name if it has others. Do nothing if a container uses the image."""
         with engine_errors(f"remove image {name}"), suppress(ImageNotFound):
             try:
                 self._client.remove_image(name)

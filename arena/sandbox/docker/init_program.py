@@ -43,7 +43,7 @@ _DIGITS: Final = 12
 
 @dataclass(frozen=True)
 class Init:
-    """The program for one ``machine``, such as ``x86_64``; ``mode`` is that of the file and its folder."""
+    """The program for one ``machine``, such as ``x86_64``; ``mode`` is the mode of its file and folder."""
 
     machine: str
     program: bytes

@@ -66,7 +66,7 @@ class CgroupLocation:
         return "/".join("-".join(parts[: count + 1]) + ".slice" for count in range(len(parts)))
 
     def child(self, container: str, controller: str = "memory") -> str:
-        """Return the path of a container's control group. In version 1, each controller has its own."""
+        """Return the path of a container's control group. In version 1, there is one per controller."""
         name = f"{self.scope}-{container}.scope" if self.driver == "systemd" else container
         return f"{self._folder(controller)}/{name}"
 

@@ -77,7 +77,7 @@ class ClusterWorkers:
     """The workers in a cluster; ``connect`` is called again each time the connection is lost.
 
     A reservation is released only when its worker has answered or left, even if the coordinator gave up on
-    the match earlier. Of several threads that settle a match, only the first resolves its promise. If
+    the match earlier. If several threads settle a match, only the first resolves its promise. If
     ``refuse`` raises an ``expected`` error, it is called again later; after any other error the worker is
     rejected. ``now`` returns the time in UTC.
     """
@@ -96,7 +96,7 @@ class ClusterWorkers:
         self._session = token_hex(8)
         self._capacity = ClusterCapacity(self._session)
         self._refused: dict[str, RefusedWorker] = {}
-        self._in_flight: dict[str, MatchInFlight] = {}  # not settled yet, by ticket
+        self._in_flight: dict[str, MatchInFlight] = {}  # unsettled matches by ticket
         self._link: Link | None = None
         self._last_error = ""
         self._stopped = threading.Event()

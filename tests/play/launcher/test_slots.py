@@ -1,4 +1,4 @@
-"""Slots: how many bots may run at once, with which share of the cores, and what is swept away after them."""
+"""Slots: their number and their share of the cores, and the removal of stray sandboxes and folders."""
 
 from pathlib import Path
 

@@ -109,7 +109,7 @@ def bots_over_sockets(
 
 @contextmanager
 def referee_spec(clock: Clock | None = None) -> Iterator[RefereeSpec]:
-    """Yield what a referee's process gets to know of a game of two bots, in a new folder."""
+    """Yield a referee process's specification of a game between two bots, in a new folder."""
     with short_folder() as root:
         folder = root / "referee"
         folder.mkdir(0o700)

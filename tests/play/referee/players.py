@@ -9,7 +9,7 @@ from arena.rules import Move, View
 
 
 class InProcessPlayer:
-    """A bot that is a function. A RuntimeError that it raises is the bot's crash."""
+    """A bot that is a function. A RuntimeError that it raises counts as a crash."""
 
     def __init__(self, choose: Callable[[View], Move], games_at_once: int = 1) -> None:
         self.told: list[Event] = []

@@ -1,4 +1,4 @@
-"""The course of a replay, its game played again turn by turn, and the decisions made in it."""
+"""The course of a replay (its game, played again turn by turn), and the decisions in it."""
 
 import dataclasses
 from collections.abc import Callable

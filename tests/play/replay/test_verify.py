@@ -33,7 +33,7 @@ def document(rules: Rules = THREE) -> dict[str, Any]:
 
 
 def holder(changed: dict[str, Any], path: Sequence[str | int]) -> Any:  # noqa: ANN401 - an object or a list
-    """Return the part of a document that holds the value with this path."""
+    """Return the part of a document that holds the value at this path."""
     inner: Any = changed
     for key in path[:-1]:
         inner = inner[key]

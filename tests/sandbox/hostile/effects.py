@@ -40,7 +40,7 @@ EMULATED_COUNTERS: Final = {"/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "
 """Files that gVisor fills with zeros, its own memory and its own uptime. It ignores masks of files."""
 
 EMULATED_FILES: Final = {"/proc/self/oom_score_adj"}
-"""Files outside /tmp that a bot can write to under gVisor, which has its own."""
+"""Files outside /tmp that a bot can write to under gVisor. They are gVisor's, and don't affect the host."""
 
 
 def tasks(outcome: Outcome) -> str:

@@ -72,7 +72,7 @@ class LooseClient(docker.APIClient):
 
 
 class HostileStage:
-    """The engine, or one of its runtimes, with the programs as images."""
+    """The engine with the programs as images, using its default runtime or another one."""
 
     def __init__(self, client: docker.DockerClient, base_image: str, runtime: str | None = None) -> None:
         self.install = f"hostile-{uuid.uuid4().hex[:8]}"

@@ -25,7 +25,7 @@ from tests.ports import free_port
 class Hosts:
     """A cluster on one machine. Each process has its own folder, as if it ran on its own host.
 
-    The path of ``folder`` must be short, since sockets lie below it.
+    The path of ``folder`` must be short, because it will contain sockets.
     """
 
     def __init__(self, folder: Path, sandbox: RuntimeName, images: Path | None = None) -> None:

@@ -40,14 +40,14 @@ class Figures:
     missing: int  # matches without a result
     doubled: int  # games that were stored twice, or whose rating event is missing or duplicated
     quarantined: int
-    faults: int  # that bots were blamed for
+    faults: int  # number attributed to bots
     differing: int  # ratings that a rebuild changed
     lost: int  # attempts whose worker was lost
     voided: int  # attempts that failed because of an arena fault
     late: int  # results that were dropped because their attempt was no longer the current one
     players: dict[str, int]  # matches by worker name
     seconds: float  # from the first claim to the last result
-    longest_pause: float  # between two results; seconds
+    longest_pause: float  # seconds between two results
     again: tuple[float, ...]  # for each lost match, the seconds from the kill until the next claim
 
 
@@ -94,7 +94,7 @@ def cluster_run(
 ) -> Figures:
     """Play matches of one deal on a separate scheduler and workers, some of which are killed.
 
-    Workers are killed with SIGKILL right after they were given a match. All that are killed are restarted.
+    They are killed with SIGKILL, workers right after they have been given a match, and then restarted.
     """
     with (
         tempfile.TemporaryDirectory(prefix="kc-store-") as folder,

@@ -1,4 +1,4 @@
-"""What each view of a frame shows, on a page and as data, and the frames' addresses."""
+"""Views of frames, on pages and as data, and the frames' addresses."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -23,7 +23,7 @@ def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int,
 
 
 def test_puddings_explain_equal_totals() -> None:
-    """Only equal totals are explained. More puddings rank first, and equal numbers share a place."""
+    """Only equal totals are explained. More puddings rank higher, and equal numbers share a place."""
     assert decided((30, 31, 31), (0, 1, 3), (3, 2, 1)) == (
         "bot-2 wins with 31 points. "
         "bot-2 and bot-1 have 31 points each; puddings break the tie: bot-2 3, bot-1 1."
@@ -99,7 +99,7 @@ def test_faults_and_take_overs_are_listed() -> None:
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_moments_are_what_the_frames_show(file: Path) -> None:
-    """They are chopsticks, many points, new leads, and the ends of rounds and the game, in order."""
+    """They are chopsticks, many points, changes of lead, and the ends of rounds and the game, in order."""
     film = golden(file)
     found = events(film)
     assert [film.frames.index(event.frame) for event in found] == sorted(
