@@ -255,8 +255,6 @@ def report_of(row: Row[*tuple[Any, ...]]) -> SeatReport:
 def participants(connection: Connection, matches: Collection[str]) -> dict[str, tuple[Seated, ...]]:
     """Return each match's participants in seat order."""
     query = seated(MatchSeatRow.match_id, BOT, BotVersionRow.number.label("version"))
-    rows = connection.execute(query.where(MatchSeatRow.match_id.in_(matches)))
-    return {
-        match: tuple(from_row(Seated, seat) for seat in seats)
-        for match, seats in grouped(rows, "match_id").items()
-    }
+    seats = grouped(connection.execute(query.where(MatchSeatRow.match_id.in_(matches))), "match_id")
+    # A match that was deleted after its id was read has no seats.
+    return {match: tuple(from_row(Seated, seat) for seat in seats.get(match, ())) for match in matches}

@@ -57,7 +57,7 @@ class GameList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatDecision:
-    """A decision with a note, a fault, an error or a long wait for the host.
+    """A decision with a note, a fault, an error or a long host delay.
 
     Attributes:
         round: Round number, from 1.
@@ -91,7 +91,7 @@ class LoggedSeat:
         out_of_memory: Whether the kernel killed the program for using too much memory.
         trouble: Description of a sandbox error; null if there was none.
         stderr: The beginning and end of its stderr from the whole match.
-        decisions: Decisions with a note, a fault, an error or a long wait for the host.
+        decisions: Decisions with a note, a fault, an error or a long host delay.
     """
 
     seat: int

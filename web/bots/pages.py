@@ -226,7 +226,7 @@ def author_pages(store: Store, boards: Boards) -> APIRouter:
         if not bots:
             raise HTTPException(404, "This author has no bots.")
         versions = [
-            (bot.name, *version_line(version, noted=False))
+            (bot.name, version)
             for bot in bots
             for version in store.bots.versions(bot.name, None, _MAX_VERSIONS)
         ]
@@ -236,7 +236,7 @@ def author_pages(store: Store, boards: Boards) -> APIRouter:
             "author.html",
             author=bots[0].author,
             bots=[(bot, boards.find(bot.name)[0]) for bot in bots],
-            versions=versions[:_MAX_VERSIONS],
+            versions=[(bot, *version_line(each, noted=False)) for bot, each in versions[:_MAX_VERSIONS]],
             active={bot.name for bot in bots if bot.state is BotState.ACTIVE},
             after=bots[-1].name if len(found) > len(bots) else None,
         )
