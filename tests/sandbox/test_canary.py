@@ -15,7 +15,6 @@ from arena.images.build.context import build_canary_image
 from arena.protocol.match import Limits
 from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.sandbox.builder import ImageBuilder
-from arena.sandbox.canary import judge as judging
 from arena.sandbox.canary.judge import judge
 from arena.sandbox.docker import canary as docker_canary
 from arena.sandbox.docker.canary import INSTALL, Canary, SlotOwner
@@ -59,7 +58,6 @@ def _more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docker_canary, "_TIMEOUT_SECONDS", 90.0)
     monkeypatch.setattr(docker_canary, "_DEADLINE_TIMEOUT_SECONDS", 30.0)
     monkeypatch.setattr(docker_canary, "_STALE_SECONDS", 600)
-    monkeypatch.setattr(judging, "_DEADLINE_SLACK", 20.0)
 
 
 @pytest.fixture
@@ -320,4 +318,4 @@ def test_a_missing_control_is_named_under_gvisor_too(
     """Controls that are tested by their effect can also fail under gVisor."""
     assert gvisor_stage.gvisor
     found = missing(image, run_dir, WEAKENED[control], runtime="runsc")
-    assert found.keys() == {"tmp-files", control}
+    assert found.keys() == {"tmp-files", control}, found

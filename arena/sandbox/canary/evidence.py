@@ -46,7 +46,6 @@ class ProbeResult:
     observations: Mapping[str, Any]  # the probe's last readable line; empty if there is none
     exit: Exit  # how it ended
     in_time: bool  # False if it had to be killed
-    seconds: float | None = None  # time from its start to its end, by the engine's clock; None if unknown
     memory: int = 0  # the memory limit that the engine recorded, in bytes; 0 for none
     memory_and_swap: int = 0  # the same for memory and swap together; -1 for none
     cpus: float = 0  # the engine's limit in cores; 0 for none

@@ -24,8 +24,8 @@ _STRICT_OVERCOMMIT: Final = 2
 _SHARE_SLACK: Final = 1.25
 """A quota's periods last 100 ms, and the measurement may begin and end in the middle of one."""
 
-_DEADLINE_SLACK: Final = 3.0
-"""Seconds that a busy engine may take to notice that a container has exited."""
+_DEADLINE_EXIT_CODE: Final = 124
+"""The exit code of the init (``docker/init/kaiten-init.c``) at the deadline."""
 
 Verdict = tuple[bool, str]
 """A control's result: True if it passed, and what was observed."""
@@ -255,10 +255,9 @@ def _deadline(evidence: Evidence) -> Verdict:
     trial, seconds = evidence.trials["deadline"], evidence.deadline_seconds
     if not trial.in_time:
         return False, f"a container with a deadline of {seconds} s kept running"
-    if trial.seconds is None or trial.exit.code in {0, 1}:
+    if trial.exit.code != _DEADLINE_EXIT_CODE:
         return False, f"the deadline did not end the container: exit code {trial.exit.code}"
-    held = seconds / 2 <= trial.seconds <= seconds + _DEADLINE_SLACK
-    return held, f"ended after {trial.seconds:.1f} s, with a deadline of {seconds} s"
+    return True, f"ended by its deadline of {seconds} s"
 
 
 def _all_bots_memory(evidence: Evidence) -> Verdict:
