@@ -128,6 +128,12 @@ class Outcome:
         )
 
     @property
+    def times(self) -> list[tuple[float | None, float | None]]:
+        """The attacker's decision times and host delays in the first game, in milliseconds."""
+        decisions = (step[self.seat] for step in self.record.games[0].steps)
+        return [(each.millis, each.waited_millis) for each in decisions if each is not None]
+
+    @property
     def verdict(self) -> str:
         """The verdict: T, C, P or N."""
         return VERDICTS[self.faults[0].fault] if self.faults else "N"

@@ -78,7 +78,10 @@ def _verdict(attack: Attack, outcome: Outcome) -> list[str]:
             f"{outcome.report.trouble}"
         )
     elif attack.faults is not None and outcome.faults != attack.faults:
-        found.append(f"faults {[*map(tuple, outcome.faults)]}, not {[*map(tuple, attack.faults)]}")
+        found.append(
+            f"faults {[*map(tuple, outcome.faults)]}, not {[*map(tuple, attack.faults)]}; "
+            f"decision times and host delays in ms: {outcome.times}"
+        )
     got, untold = _achieved(attack, outcome)
     if untold:
         found.append(untold)

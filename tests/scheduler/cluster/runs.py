@@ -45,7 +45,7 @@ class Figures:
     lost: int  # attempts whose worker was lost
     voided: int  # attempts that failed because of an arena fault
     late: int  # results that were dropped because their attempt was no longer the current one
-    players: dict[str, int]  # matches by worker name
+    given: dict[str, int]  # attempts by worker name
     seconds: float  # from the first claim to the last result
     longest_pause: float  # seconds between two results
     again: tuple[float, ...]  # for each lost match, the seconds from the kill until the next claim
@@ -63,6 +63,7 @@ class Notes:
     late: int = 0
     quarantined: int = 0
     by: dict[str, str] = field(default_factory=dict)
+    given: Counter[str] = field(default_factory=Counter)
     times: list[float] = field(default_factory=list)
     killed: float = 0.0
     waiting: dict[str, float] = field(default_factory=dict)
@@ -73,6 +74,7 @@ class Notes:
         match event:
             case MatchStarted(claim, worker):
                 self.by[claim.spec.match] = worker
+                self.given[worker] += 1
                 if (killed := self.waiting.pop(claim.spec.match, None)) is not None:
                     self.again.append(time.monotonic() - killed)
                 self.started(worker)
@@ -190,7 +192,7 @@ def _figures(store: Store, folder: str, killer: _Killer, run: tuple[int, float, 
         lost=len(notes.lost),
         voided=len(notes.voided),
         late=notes.late,
-        players=dict(Counter(notes.by.values())),
+        given=dict(notes.given),
         seconds=round(seconds, 1),
         longest_pause=round(max(after - before for before, after in pairwise(times)), 1),
         again=tuple(round(seconds, 2) for seconds in notes.again),

@@ -13,4 +13,4 @@ def test_matches_survive_killed_workers_and_a_killed_scheduler() -> None:
     assert figures.missing == figures.doubled == figures.differing == 0
     assert figures.quarantined == figures.voided == figures.faults == 0
     assert figures.lost > 0
-    assert len(figures.players) == workers
+    assert len(figures.given) == workers

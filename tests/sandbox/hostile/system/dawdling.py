@@ -18,10 +18,10 @@ _MIN_SECONDS: Final = 7.0
 _STOP_SECONDS: Final = 40.0
 """Longer than three decisions at a table of slow bots on a busy host."""
 
-_OVER_SECONDS: Final = 4.75
-"""Beyond the move time of 1 s, such a decision takes 3.75 s of the bank of 5 s, and two take 7.5 s. The first
-margin is wider than what a busy host adds to the time of a decision, the second than what the referee
-deducts if it had to wait for a processor for more than 2 s, even while the bot was sleeping."""
+_OVER_SECONDS: Final = 5.4
+"""Beyond the move time of 1 s, such a decision takes 4.4 s of the bank of 5 s, and two take 8.8 s. The first
+margin is wider than what a busy host adds to the time of a decision, which is close to nothing. The second is
+wider than what the referee deducts for pauses of its own and for the waits of a sleeping bot's threads."""
 
 _PAUSES: Final = 4
 
