@@ -48,7 +48,6 @@ SEEN: dict[str, Any] = {
     "v1_memory": None,
     "v1_memory_and_swap": None,
     "v2_swap": None,
-    "overcommit": 0,
     "quota": None,
 }
 """The probe's output if all controls pass, without control group values (gVisor doesn't show them either)."""
@@ -112,6 +111,7 @@ def evidence(version: str = "1", trials: dict[str, ProbeResult] | None = None, *
         owner=(65000, 65000),
         environment={"HOME": "/home", "PATH": "/bin", "LANG": "C"},
         deadline_seconds=1,
+        strict_overcommit=False,
         not_cached_reason="",
         trials=all_trials | (trials or {}),
     )
@@ -247,8 +247,7 @@ def test_swap_is_judged_by_the_control_group(version: str, seen: dict[str, Any])
 
 def test_strict_overcommit_fails_the_memory_control() -> None:
     """Untouched memory is outside a control group's limit, but counts towards the host's commit limit."""
-    assert lacking(evidence("2", overcommit=1)) == {}
-    assert lacking(evidence("2", overcommit=2)).keys() == {"memory"}
+    assert lacking(replace(evidence("2"), strict_overcommit=True)).keys() == {"memory"}
 
 
 def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:

@@ -67,6 +67,8 @@ class Evidence:
     owner: tuple[int, int]  # expected uid and gid of the container `look`
     environment: Mapping[str, str]  # complete expected environment of the container `look`
     deadline_seconds: int  # deadline of the container `deadline`
+    # Whether memory that a program maps but never uses counts towards a limit of the whole host.
+    strict_overcommit: bool
     not_cached_reason: str  # why the image's layers are not all in memory; empty if they are
     trials: Mapping[str, ProbeResult]  # one per task
 

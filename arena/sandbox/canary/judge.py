@@ -18,9 +18,6 @@ _REFUSED: Final = frozenset({"EPERM", "EACCES", "ENOSYS", "EAFNOSUPPORT"})
 _MEMORY_SLACK: Final = 16 * _MIB
 """One step of the probe plus the memory of its interpreter."""
 
-_STRICT_OVERCOMMIT: Final = 2
-"""In this mode, memory that a program maps but never uses counts towards a limit of the whole host."""
-
 _SHARE_SLACK: Final = 1.25
 """A quota's periods last 100 ms, and the measurement may begin and end in the middle of one."""
 
@@ -150,7 +147,7 @@ _HARMLESS: Final = frozenset({"/proc/cgroups"})
 
 
 def _memory(evidence: Evidence) -> Verdict:
-    if _look_observations(evidence)["overcommit"] == _STRICT_OVERCOMMIT:
+    if evidence.strict_overcommit:
         return False, "a bot could reserve all of this host's memory (vm.overcommit_memory is 2)"
     trial, limit = evidence.trials["memory"], evidence.limits.memory_mib * _MIB
     got = int(trial.observations["bytes"])

@@ -55,6 +55,14 @@ def share_between(before: dict[str, Any], after: dict[str, Any], seconds: float)
     return Share(cores=used / _NANO / seconds, throttled=throttled) if used >= 0 else None
 
 
+def _has_strict_overcommit() -> bool:
+    """Return True if this host's ``vm.overcommit_memory`` is 2. Bots can't read it."""
+    try:
+        return Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "2"
+    except OSError:  # this process can't read it either
+        return False
+
+
 INSTALL: Final = "canary"
 """Install label of the canary's containers, whichever installation or command started them."""
 
@@ -132,6 +140,7 @@ class Canary:
             owner=self._owner_of(_SLOT + TASKS.index("look")),
             environment=self._expected_environment(arguments),
             deadline_seconds=_DEADLINE_SECONDS,
+            strict_overcommit=_has_strict_overcommit(),
             not_cached_reason=self._runtime.not_cached_reason(self._image),
             trials=trials,
         )

@@ -136,14 +136,13 @@ def _core_dumped() -> bool:
 
 
 def surroundings(_: dict[str, int]) -> dict[str, Any]:
-    """Read the environment, the overcommit mode, and the limits in control groups v1 or v2, if any."""
+    """Read the environment, and the limits in control groups v1 or v2, if any."""
     top = Path("/sys/fs/cgroup")
     return {
         "environment": dict(os.environ),
         "v1_memory": _number(top / "memory" / "memory.limit_in_bytes"),
         "v1_memory_and_swap": _number(top / "memory" / "memory.memsw.limit_in_bytes"),
         "v2_swap": _number(top / "memory.swap.max"),
-        "overcommit": _number(Path("/proc/sys/vm/overcommit_memory")),
         "quota": _quota(top),
     }
 
@@ -161,7 +160,7 @@ def _quota(top: Path) -> float | None:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number in a kernel file; -1 for no limit, None if the file doesn't exist."""
+    """Return the value in a control group's file; -1 for no limit, None if the file doesn't exist."""
     try:
         text = path.read_text().strip()
     except OSError:
