@@ -57,7 +57,7 @@ def test_only_long_waits_for_the_host_are_listed() -> None:
 
 
 def test_decisions_have_the_turn_of_their_request() -> None:
-    """This includes games with a dummy, where one bot alone decides in a round's last turn."""
+    """This includes games with a dummy, where only one bot decides in a round's last turn."""
     rules = Rules(players=2, dummy=True)
     driver = Driver(rules)
     driver.greet()

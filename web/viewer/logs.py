@@ -33,9 +33,14 @@ def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
             decision.note is not None
             or decision.fault is not None
             or decision.trouble is not None
-            or (decision.waited_millis or 0) >= _LONG_DELAY_MILLIS
+            or _long_delay(decision.waited_millis) is not None
         )
     )
+
+
+def _long_delay(waited_millis: float | None) -> float | None:
+    """Return the host delay, or None if it is too short to show."""
+    return waited_millis if waited_millis is not None and waited_millis >= _LONG_DELAY_MILLIS else None
 
 
 _MAX_LETTERS: Final = 150
@@ -59,8 +64,7 @@ class SeatNote:
     @property
     def host_delay(self) -> float | None:
         """Milliseconds that the decision's time excludes; None if it is too short to show."""
-        waited = self.decision.waited_millis or 0
-        return waited if waited >= _LONG_DELAY_MILLIS else None
+        return _long_delay(self.decision.waited_millis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -271,11 +271,11 @@ def turns_of(state: State, steps: Sequence[Step] | None) -> tuple[ReplayTurn, ..
     joint_decisions = sum(not is_automatic(state.rules, turn.turn) for turn in state.turns)
     if steps is not None and len(steps) != joint_decisions:
         raise ValueError(f"{len(steps)} steps given for a game with {joint_decisions} joint decisions")
-    nobody: Step = (None,) * state.rules.players
-    remaining = iter(steps or ())
+    undecided: Step = (None,) * state.rules.players
+    remaining = iter([undecided] * joint_decisions if steps is None else steps)
     turns = []
     for turn in state.turns:
-        step = nobody if is_automatic(state.rules, turn.turn) else next(remaining, nobody)
+        step = undecided if is_automatic(state.rules, turn.turn) else next(remaining)
         turns.append(_turn(turn, step, timed=steps is not None))
     return tuple(turns)
 

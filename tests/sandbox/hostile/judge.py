@@ -36,7 +36,7 @@ def complaints(
     hostile: MatchSpec,
     second: tuple[MatchSpec, MatchRecord] | None = None,
 ) -> tuple[str, ...]:
-    """Return what is wrong with attacks that were played in one match against the arena as it is."""
+    """Return the problems with attacks that were played in one match, with every control in place."""
     outcome = outcomes[0]
     of_second: list[str] = []
     if second is not None:

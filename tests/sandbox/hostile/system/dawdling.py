@@ -20,8 +20,8 @@ _STOP_SECONDS: Final = 40.0
 
 _OVER_SECONDS: Final = 5.4
 """Beyond the move time of 1 s, such a decision takes 4.4 s of the bank of 5 s, and two take 8.8 s. The first
-margin is wider than what a busy host adds to the time of a decision, which is close to nothing. The second is
-wider than what the referee deducts for pauses of its own and for the waits of a sleeping bot's threads."""
+margin is wider than what a busy host adds to the time of a decision, which is close to nothing. The second
+exceeds the referee's deductions for its own pauses and for the waits of a sleeping bot's threads."""
 
 _PAUSES: Final = 4
 
