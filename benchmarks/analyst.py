@@ -216,7 +216,7 @@ def main() -> None:
             break
         if found := disagreement(game, given.playouts, number):
             gains.append(gain(game, *found, number))
-    if gains:
+    if len(gains) > 1:
         print(f"\n{len(gains)} positions, the best move minus the one played, 95% intervals of the mean:")
         print(f"share of first place {_interval([each.share for each in gains])}")
         print(f"points {_interval([each.points for each in gains])}")

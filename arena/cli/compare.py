@@ -3,7 +3,7 @@
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -88,28 +88,29 @@ def compare(  # noqa: PLR0913 - one argument per option
     if given != BOTS_COMPARED:
         fail(f"two bots are needed, but you gave {given}. Example: arena compare mybot.py old/mybot.py")
     opponents = filter(None, (word.strip() for word in field.split(",")))
-    try:
-        pair = [*map(bot_of_command, commands or ()), *map(find_bot, bots or ())]
-        table = with_distinct_names([*pair, *map(find_bot, opponents)])
-        tables = tables_of(players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
-        Hypotheses(effect=effect, error=error)
-        comparison = Comparison(
-            bots=tuple(each.name for each in table),
-            digests=tuple(map(digest_of, table)),
-            tables=tables,
-            seed=secrets.randbits(32) if seed is None else seed,
-            effect=effect,
-            error=error,
-        )
+    with ExitStack() as stack:
+        file: ResultsFile | None = None
         done: tuple[DealResult, ...] = ()
-        if results is not None:
-            comparison, done = read_comparison(results, comparison, any_seed=seed is None)
-        results_file = None if results is None else ResultsFile(results)
-    except ValueError as trouble:
-        fail(str(trouble))
-    except OSError as trouble:
-        fail(f"can't use {results}: {trouble.strerror}")
-    with closing(results_file) if results_file else nullcontext() as file:
+        try:
+            pair = [*map(bot_of_command, commands or ()), *map(find_bot, bots or ())]
+            table = with_distinct_names([*pair, *map(find_bot, opponents)])
+            tables = tables_of(players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
+            Hypotheses(effect=effect, error=error)
+            comparison = Comparison(
+                bots=tuple(each.name for each in table),
+                digests=tuple(map(digest_of, table)),
+                tables=tables,
+                seed=secrets.randbits(32) if seed is None else seed,
+                effect=effect,
+                error=error,
+            )
+            if results is not None:
+                file = stack.enter_context(closing(ResultsFile(results)))
+                comparison, done = read_comparison(file, comparison, any_seed=seed is None)
+        except ValueError as trouble:
+            fail(str(trouble))
+        except OSError as trouble:
+            fail(f"can't use {results}: {trouble.strerror}")
         session = _Session(comparison, table, file, Report(table))
         session.resume(done)
         session.run(games // 2)

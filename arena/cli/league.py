@@ -3,7 +3,7 @@
 import random
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,23 +62,25 @@ def league(  # noqa: PLR0913 - one argument per option
     """
     from arena.local.league import League, LeagueRules, read_league
 
-    file = results or folder / "league.jsonl"
-    try:
-        bots = _bots(folder, house, commands or (), tables_of(players))
-        wanted = LeagueRules(tables=tables_of(players), seed=secrets.randbits(32) if seed is None else seed)
-        rules, log = read_league(file, wanted, any_seed=seed is None)
-        state = League(rules, bots)
-        state.replay(log)
-        results_file = ResultsFile(file)
-    except (InvalidRules, UnusableBot, WrongResults) as error:
-        fail(str(error))
-    except (KeyError, ValueError) as error:
-        fail(f"{file} is not a league file: {error}")
-    except OSError as error:
-        fail(f"can't use {file}: {error.strerror}")
-    with closing(results_file):
-        code = _add(state, rules, bots, games, results_file)
-    _print(state, bots, file, as_json=as_json)
+    path = results or folder / "league.jsonl"
+    with ExitStack() as stack:
+        try:
+            bots = _bots(folder, house, commands or (), tables_of(players))
+            wanted = LeagueRules(
+                tables=tables_of(players), seed=secrets.randbits(32) if seed is None else seed
+            )
+            file = stack.enter_context(closing(ResultsFile(path)))
+            rules, log = read_league(file, wanted, any_seed=seed is None)
+            state = League(rules, bots)
+            state.replay(log)
+        except (InvalidRules, UnusableBot, WrongResults) as error:
+            fail(str(error))
+        except (KeyError, ValueError) as error:
+            fail(f"{path} is not a league file: {error}")
+        except OSError as error:
+            fail(f"can't use {path}: {error.strerror}")
+        code = _add(state, rules, bots, games, file)
+    _print(state, bots, path, as_json=as_json)
     if code:
         raise typer.Exit(code)
 

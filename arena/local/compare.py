@@ -8,12 +8,11 @@ opponents.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Final, NamedTuple
 
 from arena.local.games import LocalGame, LocalResult
-from arena.local.resultsfile import WrongResults, read_results
+from arena.local.resultsfile import ResultsFile, WrongResults
 from arena.local.sprt import Hypotheses, SprtState, judge
 from arena.local.tally import beaten_share, local_game
 from arena.play.replay.document import Variant
@@ -128,14 +127,14 @@ class ComparisonProgress:
 
 
 def read_comparison(
-    path: Path, requested: Comparison, *, any_seed: bool
+    file: ResultsFile, requested: Comparison, *, any_seed: bool
 ) -> tuple[Comparison, tuple[DealResult, ...]]:
     """Read a file's comparison and results.
 
-    If the file is missing or empty, return ``requested`` and no results. With ``any_seed``, the file's seed
+    If the file is empty, return ``requested`` and no results. With ``any_seed``, the file's seed
     replaces that of ``requested``. Raises OSError, or WrongResults if the file contains something else.
     """
-    known, results = read_results(path, requested, DealResult, "file of comparison results")
+    known, results = file.read(requested, DealResult, "file of comparison results")
     fields = {
         "bots": "different bots",
         "digests": "a different version of a bot",
@@ -147,6 +146,6 @@ def read_comparison(
     for name, what in fields.items():
         if getattr(known, name) != getattr(requested, name) and not (name == "seed" and any_seed):
             raise WrongResults(
-                f"{path} has results for {what}: give another file with --results, or remove this one"
+                f"{file.path} has results for {what}: give another file with --results, or remove this one"
             )
     return known, results

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
@@ -19,7 +18,7 @@ from arena.ladder.rating_events import OVERALL, Entry, GamePlayed, Key, VersionS
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
 from arena.local.bots import HOUSE, LocalBot, digest_of
 from arena.local.games import LocalGame, LocalResult
-from arena.local.resultsfile import WrongResults, read_results
+from arena.local.resultsfile import ResultsFile, WrongResults
 from arena.local.tally import local_game
 from arena.play.replay.document import Variant
 from arena.protocol.leaderboard import Leaderboard
@@ -210,17 +209,17 @@ class League:
 
 
 def read_league(
-    path: Path, requested: LeagueRules, *, any_seed: bool
+    file: ResultsFile, requested: LeagueRules, *, any_seed: bool
 ) -> tuple[LeagueRules, tuple[Line, ...]]:
     """Read a league file: its rules and its other lines.
 
-    If the file is missing or empty, return ``requested`` and no lines. Raises OSError, or WrongResults if the
+    If the file is empty, return ``requested`` and no lines. Raises OSError, or WrongResults if the
     file contains something else.
     """
-    known, log = read_results(path, requested, Line, "league file")
+    known, log = file.read(requested, Line, "league file")
     if known.tables != requested.tables or not (any_seed or known.seed == requested.seed):
         raise WrongResults(
-            f"{path} contains a league with different --players or --seed: "
+            f"{file.path} contains a league with different --players or --seed: "
             "use --results to specify another file"
         )
     return known, log

@@ -24,61 +24,64 @@ class Header(Protocol):
 
     @property
     def format(self) -> str:
-        """The file's format; the current one in a new header."""
+        """The file's format; the current one in a new header. It is the header's first field."""
+
+
+H = TypeVar("H", bound=Header)
 
 
 class ResultsFile:
-    """A file of results, open for appending, with a lock. Close it after use.
+    """A file of results, locked while it is open. Close it after use.
 
-    Raises OSError, or WrongResults if another command is using it.
+    A missing file is created. Raises OSError, or WrongResults if another command is using the file.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        if path.exists() and not path.is_file():
+            raise WrongResults(f"{path} is not a regular file: give another file for the results")
+        self.path = path
         self._file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._file.close()
             raise WrongResults(f"another command is writing to {path}: wait until it ends") from error
-        self._file.truncate(self._file.readall().rfind(b"\n") + 1)
-        self._file.seek(0, os.SEEK_END)
+
+    def read(self, requested: H, line: object, kind: str) -> tuple[H, tuple[Any, ...]]:
+        """Read the header and the results. If the file is empty, return ``requested`` and no results.
+
+        ``line`` is the type of the results. ``kind`` names the kind of file in errors. Raises OSError, or
+        WrongResults if the file contains something else.
+        """
+        self._file.seek(0)
+        *lines, cut_off = self._file.readall().split(b"\n")
+        if not lines:
+            start = msgspec.json.encode({"format": requested.format})[:-1]
+            if cut_off[: len(start)] != start[: len(cut_off)]:
+                raise WrongResults(f"{self.path} is not a {kind}")
+            return requested, ()
+        try:
+            header = msgspec.json.decode(lines[0], type=prepared(type(requested)))
+            results = tuple([msgspec.json.decode(each, type=prepared(line)) for each in lines[1:]])
+        except msgspec.MsgspecError as error:
+            raise WrongResults(f"{self.path} is not a {kind}: {error}") from error
+        if header.format != requested.format:
+            raise WrongResults(f"{self.path} has the format {header.format[:64]!r}, not {requested.format!r}")
+        return header, results
 
     def begin(self, header: object) -> None:
-        """Write the header unless the file already has a complete line. Raises OSError."""
-        if not self._file.tell():
+        """Remove an incomplete last line, and write the header if nothing else is left. Raises OSError."""
+        self._file.seek(0)
+        self._file.truncate(self._file.readall().rfind(b"\n") + 1)
+        if not self._file.seek(0, os.SEEK_END):
             self.write(header)
 
     def write(self, content: object) -> None:
         """Append a line. Raises OSError."""
         line = msgspec.json.encode(content) + b"\n"
         if self._file.write(line) != len(line):
-            raise OSError(f"{self._path} can't be extended: the disk may be full")
+            raise OSError(f"{self.path} can't be extended: the disk may be full")
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-
-H = TypeVar("H", bound=Header)
-
-
-def read_results(path: Path, requested: H, line: object, kind: str) -> tuple[H, tuple[Any, ...]]:
-    """Read a file's header and its results. If it is missing or empty, return ``requested`` and no results.
-
-    ``line`` is the type of the results. ``kind`` names the kind of file in errors. Raises OSError, or
-    WrongResults if the file contains something else.
-    """
-    if path.exists() and not path.is_file():
-        raise WrongResults(f"{path} is not a regular file: give another file for the results")
-    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else ()
-    if not lines:
-        return requested, ()
-    try:
-        header = msgspec.json.decode(lines[0], type=prepared(type(requested)))
-        results = tuple([msgspec.json.decode(each, type=prepared(line)) for each in lines[1:]])
-    except msgspec.MsgspecError as error:
-        raise WrongResults(f"{path} is not a {kind}: {error}") from error
-    if header.format != requested.format:
-        raise WrongResults(f"{path} has the format {header.format[:64]!r}, not {requested.format!r}")
-    return header, results

@@ -1,6 +1,7 @@
 """Tests of comparisons in paired games, and of their results' file."""
 
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,46 +84,65 @@ def test_a_deal_is_judged_by_both_games() -> None:
 
 def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
     """An incomplete last line is dropped, and the file's seed is used."""
-    file, plan = tmp_path / "results.jsonl", comparison(2)
-    assert read_comparison(file, plan, any_seed=True) == (plan, ())
-    kept = ResultsFile(file)
-    kept.write(plan)
-    for _ in range(3):
-        kept.write(DealResult((1.0, 0.0), (0, 1)))
-    kept.close()
-    with file.open("ab") as cut:
+    path, plan = tmp_path / "results.jsonl", comparison(2)
+    with closing(ResultsFile(path)) as file:
+        assert read_comparison(file, plan, any_seed=True) == (plan, ())
+        file.begin(plan)
+        for _ in range(3):
+            file.write(DealResult((1.0, 0.0), (0, 1)))
+    with path.open("ab") as cut:
         cut.write(b"[[1.0,0.")
-    known, done = read_comparison(file, comparison(2, seed=2), any_seed=True)
-    assert (known, done) == (plan, (DealResult((1.0, 0.0), (0, 1)),) * 3)
-    again = ResultsFile(file)
-    with pytest.raises(WrongResults, match="another command is writing"):
-        ResultsFile(file)
-    again.write(DealResult((0.5, 0.5), (0, 0)))
-    again.close()
-    assert len(read_comparison(file, plan, any_seed=True)[1]) == 4
+    with closing(ResultsFile(path)) as file:
+        known, done = read_comparison(file, comparison(2, seed=2), any_seed=True)
+        assert (known, done) == (plan, (DealResult((1.0, 0.0), (0, 1)),) * 3)
+        with pytest.raises(WrongResults, match="another command is writing"):
+            ResultsFile(path)
+        file.begin(plan)
+        file.write(DealResult((0.5, 0.5), (0, 0)))
+        assert len(read_comparison(file, plan, any_seed=True)[1]) == 4
     progress = ComparisonProgress(plan)
     for result in done:
         progress.add(result)
     assert (progress.deals, progress.shares, progress.faults) == (3, (1.0, 0.0), [0, 3])
 
 
+@pytest.mark.parametrize("length", [0, 3, 20, 60])
+def test_a_header_that_was_cut_off_is_written_again(tmp_path: Path, length: int) -> None:
+    """A crash can cut a file off anywhere in its first line."""
+    path, plan = tmp_path / "results.jsonl", comparison(2)
+    with closing(ResultsFile(path)) as file:
+        file.begin(plan)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:length])
+    with closing(ResultsFile(path)) as file:
+        assert read_comparison(file, plan, any_seed=True) == (plan, ())
+        file.begin(plan)
+    assert path.read_bytes() == whole
+
+
 def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
     """A file with another comparison's results is left unchanged."""
-    file = tmp_path / "results.jsonl"
-    kept = ResultsFile(file)
-    kept.write(comparison(2))
-    kept.close()
-    for other, what in (
-        (comparison(3), "different --players or variants"),
-        (comparison(2, field=1), "different bots"),
-        (comparison(2, seed=2), "a different --seed"),
+    with closing(ResultsFile(tmp_path / "results.jsonl")) as file:
+        file.write(comparison(2))
+        for other, what in (
+            (comparison(3), "different --players or variants"),
+            (comparison(2, field=1), "different bots"),
+            (comparison(2, seed=2), "a different --seed"),
+        ):
+            with pytest.raises(WrongResults, match=what):
+                read_comparison(file, other, any_seed=False)
+
+
+@pytest.mark.parametrize("text", ["def choose(view):\n    return view.hand[0]\n", "one line", "{}", "[]\n"])
+def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+    """A file that contains something else is left unchanged, even if its only line is not terminated."""
+    path = tmp_path / "bot.py"
+    path.write_text(text)
+    with (
+        closing(ResultsFile(path)) as file,
+        pytest.raises(WrongResults, match=r"bot\.py is not a file of comparison results"),
     ):
-        with pytest.raises(WrongResults, match=what):
-            read_comparison(file, other, any_seed=False)
-    text = tmp_path / "bot.py"
-    text.write_text("def choose(view):\n    return view.hand[0]\n")
-    with pytest.raises(WrongResults, match=r"bot\.py is not a file of comparison results"):
-        read_comparison(text, comparison(2), any_seed=True)
-    assert "choose" in text.read_text()
+        read_comparison(file, comparison(2), any_seed=True)
+    assert path.read_text() == text
     with pytest.raises(WrongResults, match="is not a regular file"):
-        read_comparison(tmp_path, comparison(2), any_seed=True)
+        ResultsFile(tmp_path)

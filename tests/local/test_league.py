@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -85,25 +86,24 @@ def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
 
 def test_the_file_of_a_league(tmp_path: Path) -> None:
     """Reading returns the lines that were written. Other files are refused."""
-    file = tmp_path / "league.jsonl"
-    assert read_league(file, RULES, any_seed=True) == (RULES, ())
+    path = tmp_path / "league.jsonl"
     log = (
         LeagueEntrant("a", "1"),
         LeagueEntrant("b", "2"),
         LeagueGame((0, 1), (2, 1), (False, True), (None, 7)),
     )
-    kept = ResultsFile(file)
-    for line in (RULES, *log):
-        kept.write(line)
-    kept.close()
     other_seed = msgspec.structs.replace(RULES, seed=2)
-    assert read_league(file, other_seed, any_seed=True) == (RULES, log)
-    for wanted in (other_seed, msgspec.structs.replace(RULES, tables=RULES.tables[:1])):
-        with pytest.raises(WrongResults, match="different --players or --seed"):
-            read_league(file, wanted, any_seed=False)
-    file.write_text("{}\n")
-    with pytest.raises(WrongResults, match="is not a league file"):
-        read_league(file, RULES, any_seed=True)
+    with closing(ResultsFile(path)) as file:
+        assert read_league(file, RULES, any_seed=True) == (RULES, ())
+        for line in (RULES, *log):
+            file.write(line)
+        assert read_league(file, other_seed, any_seed=True) == (RULES, log)
+        for wanted in (other_seed, msgspec.structs.replace(RULES, tables=RULES.tables[:1])):
+            with pytest.raises(WrongResults, match="different --players or --seed"):
+                read_league(file, wanted, any_seed=False)
+        path.write_text("{}\n")
+        with pytest.raises(WrongResults, match="is not a league file"):
+            read_league(file, RULES, any_seed=True)
 
 
 def test_the_bots_of_a_folder(tmp_path: Path) -> None:
