@@ -20,8 +20,16 @@ _PRINTABLE_ASCII: Final = re.compile(r"[!-~]+")
 _DEFAULT_PORTS: Final = {"https": _HTTPS, "http": 80}
 _GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
 
-_MAIL: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
-"""The HTML standard's syntax for an email address, but with at least one dot in the domain."""
+_MAIL: Final = re.compile(
+    r"(?!.*=\?)"
+    r"(?=[^@]{1,64}@)[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
+    r"@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}"
+)
+"""RFC 5322's syntax for an unquoted email address, with at least one dot in the domain.
+
+It must not contain ``=?``. In a header, that begins an encoded word (RFC 2047), which may stand for a line
+break or for other recipients.
+"""
 
 _MAX_MAIL_LENGTH: Final = 254
 

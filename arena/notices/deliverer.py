@@ -92,6 +92,9 @@ class Deliverer:
             self._send(notice)
         except NotDelivered as error:
             self._record_failure(notice, error)
+        except Exception:  # noqa: BLE001 - it would stay the first notice of every round
+            _log.exception("notification can't be sent", subscription=notice.subscription.id)
+            self._record_failure(notice, NotDelivered("the arena can't send this notification", ours=True))
         else:
             self._store.subscriptions.mark_delivered(notice)
             self._metrics.count(notice.subscription.kind, DeliveryOutcome.SENT)

@@ -40,7 +40,7 @@ class Mailer:
                 if self._settings.smtp_user is not None:
                     password = self._settings.smtp_password
                     server.login(self._settings.smtp_user, password.get_secret_value() if password else "")
-                server.send_message(message)
+                server.send_message(message, to_addrs=[notice.subscription.address])
         except smtplib.SMTPRecipientsRefused as error:
             code, text = next(iter(error.recipients.values()))
             why = f"the mail server refused the address: {code} {_text(text)}"

@@ -89,7 +89,7 @@ def test_the_operator_may_name_hosts() -> None:
             parse_webhook(f"http://{host}:9001/", named)
 
 
-@pytest.mark.parametrize("address", ["ann@mail.example", "a.b+c@x-y.mail.example"])
+@pytest.mark.parametrize("address", ["ann@mail.example", "a.b+c@x-y.mail.example", "a=b?@mail.example"])
 def test_mail_addresses(address: str) -> None:
     """Ordinary email addresses are accepted."""
     check_mail(address)
@@ -100,6 +100,8 @@ def test_mail_addresses(address: str) -> None:
     [
         *("", "ann", "ann@", "@mail.example", "ann@localhost", "ann@[127.0.0.1]", "a b@mail.example"),
         *("ann@mail.example\nBcc: ben@mail.example", "ann@mail.example, ben@mail.example"),
+        *("a..b@mail.example", ".a@mail.example", "a.@mail.example", "x" * 65 + "@mail.example"),
+        *("=?utf-8?q?v=0AX?=@mail.example", "=?utf-8?q?ben=40mail.example=2C_?=ann@mail.example"),
         *("Ann <ann@mail.example>", "x" * 300 + "@mail.example", "ann@m\N{SUSHI}il.example"),
     ],
 )

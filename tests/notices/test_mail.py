@@ -14,12 +14,13 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword
 
+from arena.accounts.credentials import AccountAction, by_account
 from arena.db.credentials import KnownAccount
-from arena.db.subscriptions import KnownSubscription
+from arena.db.subscriptions import KnownSubscription, NewSubscription, SubscriptionKind
 from arena.notices.deliverer import Deliverer
 from arena.notices.mail import Mailer, mailer_of
 from arena.platform.settings import Address, Settings, SmtpSecurity
-from arena.protocol.news import Topic
+from arena.protocol.news import Topic, please_confirm
 from tests.accounts.world import World
 from tests.db.builders import bot_of, present
 from tests.notices.receivers import contexts
@@ -301,3 +302,29 @@ def test_mail_waits_while_no_server_is_set_up(world: World, ann: KnownAccount) -
     with deliverer(world) as made:
         made.deliver_due()
     assert (only(world, ann).trouble, only(world, ann).failures) == (None, 0)
+
+
+def test_notifications_that_cannot_be_composed_delay_no_others(world: World) -> None:
+    """A round's worth of them are recorded as failed, and the ones behind them arrive."""
+    ben = world.add("ben")
+    addresses = [*(f"=?utf-8?q?{number}=0AX?=@mail.example" for number in range(8)), "ben@mail.example"]
+    for address in addresses:
+        new = NewSubscription(
+            account=ben.id,
+            kind=SubscriptionKind.MAIL,
+            address=address,
+            topics=tuple(Topic),
+            secret=address,
+            created=world.now,
+        )
+        entry = by_account(world.now, AccountAction.SUBSCRIBE, ben.name, "192.0.2.1")
+        world.store.subscriptions.add(new, please_confirm(world.now), max_subscriptions=9, entry=entry)
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
+        made.deliver_due()
+        made.deliver_due()
+    assert [mail["To"] for mail in post.mails] == ["ben@mail.example"]
+    *failed, delivered = world.store.subscriptions.of(ben.id)
+    assert {(each.failures, each.trouble) for each in failed} == {
+        (1, "the arena can't send this notification")
+    }
+    assert delivered.failures == 0
