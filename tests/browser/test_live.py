@@ -79,6 +79,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
     with_frames(late)
     sent_elsewhere(page)
     followed(page, hall)
+    visit.forgive("Failed to load resource")
     state(page, "This game is over. The next one is being played.")
     hall.end(2, 1)
     state(page, "Watch game 2")
@@ -167,9 +168,10 @@ def sent_elsewhere(page: Page) -> None:
 
 
 def followed(page: Page, hall: Hall) -> None:
-    """A visitor who has seen the last frame is shown the next round, and can pause it."""
+    """A visitor who has seen the last frame is shown the next round, even if its first request fails."""
     page.keyboard.press("End")
     assert shown(page) == 59
+    page.route("**/frames.json?*", lambda route: route.abort(), times=1)
     hall.end(1, 3)
     come(page, page.locator('#film:not([data-at="59"])'))
     page.keyboard.press(" ")

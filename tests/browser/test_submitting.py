@@ -332,6 +332,27 @@ def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town:
     visit.forgive("ERR_INTERNET_DISCONNECTED")
 
 
+def test_a_part_with_the_focus_is_replaced_later(windows: Windows, town: Town) -> None:
+    """After the verdict, the table of games keeps its focused link, and changes once the focus has left."""
+    visit = windows.open(town.here, "small", "light")
+    page = visit.page
+    register(visit, "hal")
+    visit.open("/submit?bot=halls")
+    page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
+    follow(page, page.get_by_role("button", name="Submit"))
+    sent = town.newest("halls")
+    qualify(town, sent.id, 1)
+    game = page.get_by_role("link", name="Game 1")
+    game.focus()
+    cause = Cause(stage=Stage.QUALIFYING, kind=CauseKind.START, text="it failed", hint="Fix it.")
+    town.store.submissions.reject(sent.id, cause, datetime.now(UTC))
+    expect(page.get_by_role("heading", name="Why it was rejected")).to_be_visible()
+    expect(page.get_by_text("pending")).to_have_count(2)
+    expect(game).to_be_focused()
+    game.blur()
+    expect(page.get_by_text("pending")).to_have_count(0)
+
+
 def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> None:
     """The editor and the form say that they need scripts. Examples and commands replace them."""
     visit = windows.open(town.here, "small", "light", script=False)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -12,12 +12,14 @@ from arena.db.games import GameRepository, GameSeat
 from arena.protocol.analysis import Analysis
 from arena.protocol.games import GameList, LoggedSeat, Logs
 from web.games.listing import GamesQuery, read_games
-from web.http.api import LISTED, DataRouter, Limit, Next, Reader
+from web.http.api import LISTED, DataRouter, Limit, Next, Reader, problems
 from web.http.caching import tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, OfVersion, read_game, stored_replay
 from web.http.rendering import PageRouter
 from web.viewer.logs import decisions
+
+_LOGS_DELETED: Final = "The logs of this game have been deleted."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,7 @@ def logs_api(repository: GameLogs) -> APIRouter:
     """Return the route for logs."""
     router = DataRouter("games")
 
-    @router.get("/games/{game}/logs")
+    @router.get("/games/{game}/logs", responses=problems({410: _LOGS_DELETED}))
     def logs(caller: Reader, game: GameId) -> Logs:
         """Return the logs of the caller's bots in a game, rated or not; operators see all logs."""
         log = repository.find(game)
@@ -122,7 +124,7 @@ def logs_api(repository: GameLogs) -> APIRouter:
         if not log.kept:
             raise Problem(
                 410,
-                "The logs of this game have been deleted.",
+                _LOGS_DELETED,
                 hint="The operator decides how long logs are stored.",
             )
         return Logs(game=log.game, match=log.match, seats=tuple(_seat(log, seat) for seat in seats))

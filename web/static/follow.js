@@ -9,6 +9,7 @@ const status = document.querySelector("[data-status]");
 let source = null;
 let fetching = false;
 let again = false;
+let isFinal = "last" in lineState();
 
 // The page's state: the current sentence, whether the submission is over, and whether everything has arrived.
 function lineState() {
@@ -17,10 +18,11 @@ function lineState() {
 
 async function refreshPage() {
   const before = lineState().now;
-  const page = await refresh();
-  follow.toggleAttribute("data-cut", !page);
-  if (!page) return;
-  document.title = page.title;
+  const fresh = await refresh();
+  follow.toggleAttribute("data-cut", !fresh);
+  if (!fresh) return;
+  isFinal = "last" in lineState() && fresh.isComplete;
+  document.title = fresh.page.title;
   if (lineState().now !== before) status.textContent = lineState().now;
 }
 
@@ -53,8 +55,8 @@ function listen() {
 
 listen();
 poll(async () => {
-  if ("last" in lineState()) return true;
+  if (isFinal) return true;
   await update();
   listen();
-  return "last" in lineState();
+  return isFinal;
 });

@@ -1,11 +1,10 @@
 // Lets people play without reloading the page: sends choices, and follows the bots.
 
+import { timeout } from "./polling.js";
+
 // Polling intervals, keyed by what the page is waiting for: a table, the bots' decisions, the person's decision,
 // the analysis.
 const MILLIS = { queue: 3000, wait: 700, decide: 10_000, analysing: 10_000 };
-
-// A dead connection may never report an error, so fetches time out.
-const TIMEOUT_MILLIS = 10_000;
 
 const announcement = document.getElementById("announcement");
 let timer = 0;
@@ -42,7 +41,7 @@ function announce(fresh) {
 }
 
 async function fetchPage(url, options = {}) {
-  const response = await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MILLIS), ...options });
+  const response = await fetch(url, { cache: "no-store", signal: timeout(), ...options });
   if (response.status >= 500) throw new Error(`${response.url}: ${response.status}`);
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }

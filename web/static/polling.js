@@ -2,6 +2,13 @@
 
 const EVERY_MILLIS = 4000;
 
+const TIMEOUT_MILLIS = 10_000;
+
+/** Return a signal that ends a fetch. A dead connection may never report an error. */
+export function timeout() {
+  return AbortSignal.timeout(TIMEOUT_MILLIS);
+}
+
 /** Call `check` repeatedly until it returns true. An error, such as an unreachable site, doesn't stop the polling. */
 export function poll(check) {
   let timer = 0;

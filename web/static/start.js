@@ -2,6 +2,7 @@
 // the code in each language, until that is reset. All tabs of this page show the stored code.
 
 import { edit } from "./editor.js";
+import { timeout } from "./polling.js";
 import { localise } from "./times.js";
 import { address, put, refusal, sha256, showRefusal, size } from "./upload.js";
 
@@ -62,6 +63,7 @@ async function send(isCheck) {
 const checked = document.querySelector("[data-checked]");
 const failed = checked.querySelector("[data-failed]");
 let source = null;
+let newest = 0; // number of the latest request for a check's page
 
 /** Offer to go to the line of code that the verdict mentions. */
 function showLine() {
@@ -73,10 +75,13 @@ function showLine() {
 
 /** Show a check's progress and verdict, which are parts of its page. */
 async function showCheck(address) {
-  const response = await fetch(address, { cache: "no-store" });
+  newest += 1;
+  const number = newest;
+  const response = await fetch(address, { cache: "no-store", signal: timeout() });
   if (!response.ok) throw new Error(`${address} responded with ${response.status}`);
-  if (source?.address !== address) return;
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const text = await response.text();
+  if (number !== newest) return; // a later event or check has overtaken this one
+  const page = new DOMParser().parseFromString(text, "text/html");
   localise(page);
   for (const place of checked.querySelectorAll("[data-part]")) {
     place.replaceChildren(...page.querySelector(`[data-live="${place.dataset.part}"]`).childNodes);
@@ -90,8 +95,9 @@ async function showCheck(address) {
 /** Follow a check to its end. The browser reconnects automatically; the link leads to the check's own page. */
 function follow(id) {
   source?.close();
-  source = Object.assign(new EventSource(`/api/v1/submissions/${id}/events`), { address: `/submissions/${id}` });
-  const { address } = source;
+  newest += 1;
+  source = new EventSource(`/api/v1/submissions/${id}/events`);
+  const address = `/submissions/${id}`;
   source.addEventListener("stage", async ({ data, target }) => {
     try {
       await showCheck(address);

@@ -2,12 +2,14 @@
 // A viewer who has stepped back stays at that frame; from the last frame, playback continues to the new ones.
 
 import { refresh } from "./fresh.js";
-import { poll } from "./polling.js";
+import { poll, timeout } from "./polling.js";
 import { say } from "./viewer-share.js";
 import { addFrames } from "./viewer.js";
 
 const match = document.querySelector("[data-match]").dataset.match;
 const state = () => document.querySelector('[data-live="state"]');
+const { attempt } = state().dataset;
+let { frames } = state().dataset; // the number of frames that are loaded
 
 /** Add new events below the table and on the scale. */
 function addEvents(page) {
@@ -37,7 +39,7 @@ function end(words, label, href) {
 
 /** The page is gone: ask whether the match has ended or failed. Other responses, such as a proxy's, are ignored. */
 async function ended() {
-  const response = await fetch(state().dataset.facts, { cache: "no-store" });
+  const response = await fetch(state().dataset.facts, { cache: "no-store", signal: timeout() });
   const { state: matchState, game, status } = await response.json();
   const isOver = matchState === "done";
   const hasFailed = !isOver && (game === null || status === 404);
@@ -47,17 +49,17 @@ async function ended() {
 }
 
 poll(async () => {
-  const before = { ...state().dataset };
-  const page = await refresh();
+  const page = (await refresh())?.page;
   if (!page) return ended();
-  const now = (page.querySelector('[data-live="state"]') ?? state()).dataset;
-  if (now.attempt !== before.attempt) {
+  const now = page.querySelector('[data-live="state"]') ?? state(); // the former is still there if it isn't shown
+  if (now.dataset.attempt !== attempt) {
     location.assign(document.body.matches(".tv") ? "/tv" : match);
     return true;
   }
-  if (now.frames !== before.frames) {
+  if (now.dataset.frames !== frames) {
     await addFrames(() => addEvents(page));
-    say(state().textContent.trim());
+    frames = now.dataset.frames;
+    say(now.textContent.trim());
   }
   return false;
 });

@@ -4,7 +4,7 @@ import { addressOf, draw, frameOf, waysFrom, whereIs } from "./viewer-draw.js";
 import { listen } from "./viewer-keys.js";
 import { cancelAnimations, move, prefersReducedMotion, recordPositions } from "./viewer-motion.js";
 import { onSwipe } from "./viewer-swipe.js";
-import { poll } from "./polling.js";
+import { poll, timeout } from "./polling.js";
 import { copy, offerCopies, say } from "./viewer-share.js";
 
 const PAUSE_MILLIS = { pick: 1100, reveal: 1700, pass: 1000, score: 3500 };
@@ -36,7 +36,7 @@ const here = () => addressOf(film.dataset.base, frame(), data.view);
 async function framesOf(view) {
   const kept = loaded;
   if (!kept.has(view)) {
-    const response = await fetch(`${film.dataset.frames}?view=${view}`);
+    const response = await fetch(`${film.dataset.frames}?view=${view}`, { signal: timeout() });
     if (!response.ok) throw Object.assign(new Error(`${response.url}: ${response.status}`), { gone: response.status === 404 });
     kept.set(view, await response.json());
   }
