@@ -137,11 +137,12 @@ static const char *const OWN[] = {"cgroup", "cmdline", "maps", "mountinfo", "sta
  * cache. A descriptor that stays open keeps the name in the cache. Descriptors above this number are closed. */
 enum { HIGHEST_KEPT = 200 };
 
-/* Returns 0 if the path may be opened from now on, or doesn't exist. */
+/* Returns 0 if the path may be opened from now on, or does not exist. Links are not followed: one in the root of
+ * a bot's image could lead to /proc. */
 static int allow(int rules, int folder, const char *path, uint64_t access)
 {
     struct stat status;
-    int file = openat(folder, path, O_PATH | O_CLOEXEC);
+    int file = openat(folder, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
         return 0;
     if (fstat(file, &status) < 0 || !S_ISDIR(status.st_mode))
