@@ -4,14 +4,14 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import structlog
 
-from arena.app.folders import INSTALL_SIZE, CannotStart, private_folder, utc_now
+from arena.app.folders import INSTALL_SIZE, CannotStart, data_dir_lock, private_folder, utc_now
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_canary_image
 from arena.languages.python import PYTHON
@@ -120,7 +120,8 @@ def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
     for sockets can't be created or its path is too long.
     """
     id_file = settings.data_dir / "install"
-    install = id_file.read_text().strip() if id_file.is_file() else secrets.token_hex(4)
+    installed = id_file.is_file()
+    install = id_file.read_text().strip() if installed else secrets.token_hex(4)
     with closing(runtime_of(settings, install)) as runtime:
         group = common_group(settings, runtime)
         running = group.exists  # a running arena's group must not be changed
@@ -130,7 +131,11 @@ def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
             return examine(settings, runtime, say)
         finally:
             if not running:
-                group.remove()
+                # An arena that has started in the meantime holds the lock, and its bots are in the group.
+                locked = installed and (settings.data_dir / "lock").exists()
+                lock = data_dir_lock(settings.data_dir, restoring=True) if locked else nullcontext()
+                with suppress(CannotStart), lock:
+                    group.remove()
 
 
 def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) -> HostReport:

@@ -7,15 +7,19 @@ import socket
 import subprocess
 from dataclasses import fields
 from pathlib import Path
+from uuid import uuid4
 
 import docker
 import pytest
 
+from arena.app.folders import data_dir_lock
 from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.protocol.status import Host
 from tests.cli import forked
 from tests.cli.command import environment, worded
 from tests.patience import WAIT_SECONDS
+
+CGROUPS = Path("/sys/fs/cgroup")
 
 
 def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedProcess[str]":
@@ -34,7 +38,8 @@ def test_it_reports_every_control(
 ) -> None:
     """The command prints a table, exits with the verdict's code, and creates no data directory.
 
-    With ``--json``, the exit code is 0 if the missing controls are accepted by name.
+    With ``--json``, the exit code is 0 if the missing controls are accepted by name. The second run leaves
+    the control group to the arena that has the data directory's lock.
     """
     assert base_image
     done = doctor(tmp_path, run_dir=str(run_dir))
@@ -48,7 +53,14 @@ def test_it_reports_every_control(
     assert list(run_dir.iterdir()) == []
 
     lacking = [name for name in CONTROL_NAMES if re.search(rf"^{name} .*NOT ENFORCED", text, re.MULTILINE)]
-    done = doctor(tmp_path, "--json", run_dir=str(run_dir), accept_missing=",".join([*lacking, "swap"]))
+    with data_dir_lock(tmp_path / "data"):
+        (tmp_path / "data/install").write_text(install := uuid4().hex[:8])
+        done = doctor(tmp_path, "--json", run_dir=str(run_dir), accept_missing=",".join([*lacking, "swap"]))
+    groups = [path for way in ("kaiten", "*/kaiten") for path in CGROUPS.glob(f"{way}/{install}")]
+    writable = os.access(CGROUPS, os.W_OK) or os.access(CGROUPS / "memory", os.W_OK)
+    assert bool(groups) == (writable and docker_client.info()["CgroupDriver"] == "cgroupfs")
+    for group in groups:
+        group.rmdir()
     assert done.returncode == 0
     accepted = json.loads(done.stdout)
     assert [finding["control"] for finding in accepted["findings"]] == list(CONTROL_NAMES)
