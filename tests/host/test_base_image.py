@@ -161,8 +161,12 @@ def test_a_folder_without_a_dockerfile_is_refused(image_builder: ImageBuilder, t
         build_bot_image(image_builder, tmp_path)
 
 
-def test_a_name_that_no_image_can_have_is_refused(image_builder: ImageBuilder, tmp_path: Path) -> None:
-    """A folder is refused if its name, which becomes part of the image's, isn't valid there."""
-    folder = write_bot(tmp_path / "Bad Name", "")
-    with pytest.raises(RuntimeFailure, match="lower-case"):
-        build_bot_image(image_builder, folder)
+@pytest.mark.parametrize(
+    ("name", "why"), [("Bad Name", "lower-case"), ("base-python", "would replace the base image")]
+)
+def test_a_name_that_no_image_can_have_is_refused(
+    image_builder: ImageBuilder, tmp_path: Path, name: str, why: str
+) -> None:
+    """A folder is refused if its name, which becomes part of the image's, isn't valid or is taken."""
+    with pytest.raises(RuntimeFailure, match=why):
+        build_bot_image(image_builder, write_bot(tmp_path / name, ""))

@@ -69,6 +69,11 @@ def build_bot_image(builder: ImageBuilder, folder: Path) -> str:
             f"{folder}: an image can't be named after {name!r}. Rename the folder, using only "
             "lower-case letters, digits, - and _"
         )
+    if name.startswith("base-"):
+        raise RuntimeFailure(
+            f"{folder}: {name!r} would replace the base image of this name. Rename the folder, so that its "
+            "name doesn't begin with base-"
+        )
     if not (folder / "Dockerfile").is_file():
         raise RuntimeFailure(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
     tag = f"kaiten/bot-{name}:latest"
