@@ -60,6 +60,7 @@ CHANNELS: Final = (
     Channel("zeros", "flush+reload of the kernel's zero page", 0.008, 500, bits=16),
     Channel("names", "negative dentries in a shared layer", 0.05, 12, bits=512),
     Channel("inodes", "inode numbers of pipes", 0.1, 150),
+    Channel("stamps", "timestamps of files", 0.02, 500),
     Channel("processes", "number of processes", 0.1, 150, crowded=True),
     Channel("gaps", "gaps in processor time", 1.0, 40),
     Channel("preemptions", "preemptions", 1.0, 40),

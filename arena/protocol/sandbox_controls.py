@@ -104,7 +104,7 @@ CONTROLS: Final = {
     ),
     "cpu": Control(
         stops="Taking other bots' share of the processor, which makes them late.",
-        fix="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine, delegate the cpu controller.",
+        fix="Use a kernel with CONFIG_CFS_BANDWIDTH.",
     ),
     "disk-rate": Control(
         stops="Reading from the disk so fast that other programs wait for it.",

@@ -212,6 +212,38 @@ static long numbers_taken(double until) {
 
 static void use_inodes(void) { begin = take_numbers, end = nothing, count = numbers_taken; }
 
+/* Timestamps of files, from Linux 6.13: changing a file whose time of change has just been read stamps it with the
+   exact time. Until the next tick of the coarse clock, all of the host's new timestamps are at least as late. */
+
+static int stamped;
+
+static void stamp(void) {
+    struct stat about;
+    for (double end = now() + 0.38 * period; now() < end; usleep(200))
+        if (fstat(stamped, &about) || fchmod(stamped, 0600)) fail("/tmp/stamped");
+}
+
+static long stamps_ahead(double until) {
+    long ahead = 0;
+    struct stat about;
+    struct timespec coarse;
+    for (int ends[2]; now() < at(until); usleep(200)) {
+        if (pipe(ends)) fail("pipe");
+        fstat(ends[0], &about);
+        clock_gettime(CLOCK_REALTIME_COARSE, &coarse);
+        ahead += about.st_ctim.tv_sec > coarse.tv_sec ||
+                 (about.st_ctim.tv_sec == coarse.tv_sec && about.st_ctim.tv_nsec > coarse.tv_nsec);
+        close(ends[0]);
+        close(ends[1]);
+    }
+    return ahead;
+}
+
+static void use_stamps(void) {
+    if ((stamped = open("/tmp/stamped", O_CREAT | O_RDWR, 0600)) < 0) fail("/tmp/stamped");
+    begin = stamp, end = nothing, count = stamps_ahead;
+}
+
 /* Number of the host's processes: the link count of /proc. */
 
 static pid_t child[CHILDREN];
@@ -423,6 +455,7 @@ static const struct {
     {"zeros", map_zeros, say_lines, hear_lines},
     {"names", nothing, say_names, hear_names},
     {"inodes", use_inodes, say_halves, hear_halves},
+    {"stamps", use_stamps, say_halves, hear_halves},
     {"processes", use_processes, say_halves, hear_halves},
     {"gaps", use_gaps, say_halves, hear_halves},
     {"preemptions", use_preemptions, say_halves, hear_halves},
