@@ -201,16 +201,16 @@ class Seats:
 
     def remove(self) -> None:
         """Remove every sandbox that was started. Those that can't be removed are left to the next sweep."""
-        sandboxes = [seat.sandbox for seat in self._seats if seat.sandbox is not None]
-        if not sandboxes:
-            return
-        with ThreadPoolExecutor(len(sandboxes)) as pool:
-            removals = [pool.submit(copy_context().run, sandbox.remove) for sandbox in sandboxes]
-        for removal in removals:
+        with ThreadPoolExecutor(len(self._seats)) as pool:
+            removals = [
+                (seat, pool.submit(copy_context().run, seat.sandbox.remove))
+                for seat in self._seats
+                if seat.sandbox is not None
+            ]
+        for seat, removal in removals:
             if (error := removal.exception()) is not None:
                 _log.error("sandbox removal failed", error=str(error))
-        for seat in self._seats:
-            if seat.watcher is not None:
+            elif seat.watcher is not None:
                 seat.watcher.join()
 
     def _launch(

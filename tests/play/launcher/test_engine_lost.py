@@ -21,7 +21,7 @@ from arena.protocol.match import Clock, encode
 from arena.sandbox.docker import runtime as docker_runtime
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.scheduler.workers import POLL_SECONDS, LocalWorkers, local_workers
-from tests.patience import WAIT_SECONDS, wait_until
+from tests.patience import PATIENT_CLOCK, WAIT_SECONDS, wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
@@ -30,12 +30,20 @@ ENGINE = "/var/run/docker.sock"
 _LONG_SECONDS = 600
 """Timeout of engine requests, longer than any of these tests."""
 
-_SAID = b'{"message":"get kaiten-init: database not open"}'
-CLOSED = (
-    b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
-    b"Content-Length: %d\r\n\r\n%s" % (len(_SAID), _SAID)
-)
+
+def failed(reason: bytes) -> bytes:
+    """Return the engine's response to a request that fails."""
+    said = b'{"message":"%s"}' % reason
+    return (
+        b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n%s" % (len(said), said)
+    )
+
+
+CLOSED = failed(b"get kaiten-init: database not open")
 """The response of dockerd 20.10 while it shuts down."""
+
+STUCK = failed(b"tried to kill container, but did not receive an exit event")
 
 
 class EngineLine:
@@ -45,6 +53,8 @@ class EngineLine:
         self.path = path
         self.ending = False  # True to act like an engine that is shutting down: healthy, with closed volumes
         self.silent = False  # True to accept requests without ever responding
+        self.stuck = False  # True to act like an engine that misses the ends of containers
+        self._watched: set[bytes] = set()  # ids of containers whose ends it has been asked to report
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
         self._server.listen()
@@ -80,11 +90,24 @@ class EngineLine:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
-                if self.ending and b"/volumes/" in data.partition(b"\r\n")[0]:
-                    source.sendall(CLOSED)
+                response = self._response(data.partition(b"\r\n")[0])
+                if response is not None:
+                    source.sendall(response)
                 elif not self.silent:
                     sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
+
+    def _response(self, request: bytes) -> bytes | None:
+        """Return the response to a request that doesn't reach the engine, or None if it does."""
+        if self.ending and b"/volumes/" in request:
+            return CLOSED
+        if self.stuck and b"/containers/" in request:
+            container = request.split(b"/")[3][:64]
+            if request.endswith(b"/wait HTTP/1.1"):
+                self._watched.add(container)
+            elif container in self._watched:
+                return STUCK if request.startswith(b"DELETE ") else b""
+        return None
 
 
 @contextmanager
@@ -215,6 +238,18 @@ def test_an_engine_that_hangs_blocks_nothing(
         assert "the engine is not responding" in trouble
         at.line.silent = False
         wait_until(lambda: at.workers.reserve(2) is not None, "room for two")
+
+
+def test_a_container_that_can_not_be_removed_holds_up_no_match(
+    docker_client: docker.DockerClient, base_image: str, run_dir: Path
+) -> None:
+    """The match's result arrives and its slots are free. The containers are left to the next sweep."""
+    with _hall_on(docker_client, base_image, run_dir) as at:
+        at.line.stuck = True
+        # After a fault, the launcher would ask this engine what happened, and get no response.
+        assert at.play(programs.GOOD, programs.GOOD, clock=PATIENT_CLOCK).result(WAIT_SECONDS)
+        assert at.workers.status()[0].busy == 0
+        assert len(at.stage.leftovers()) == 2
 
 
 @contextmanager
