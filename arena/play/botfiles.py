@@ -41,6 +41,7 @@ def load_bot(file: Path) -> Bot:
     The file can import modules in its folder. Every call runs the file and these modules again. Raises
     BotBroken if the file has neither, or can't be loaded. An exception that the file raised is the cause.
     """
+    file = file.absolute()  # modules are recognised by their absolute paths
     module = _run(file)
     bot: Bot | None = getattr(module, "Bot", None)
     if callable(bot):

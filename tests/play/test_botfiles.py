@@ -60,6 +60,19 @@ def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
     assert [one.choose(seen), one.choose(seen), two.choose(seen)] == [1, 2, 1]
 
 
+def test_a_relative_path_works_like_an_absolute_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: View
+) -> None:
+    """Modules with the same name in two bots' folders stay apart."""
+    monkeypatch.chdir(tmp_path)
+    bots = []
+    for index in range(2):
+        file = write(Path(), f"v{index}", "import helper\ndef choose(view):\n    return helper.INDEX\n")
+        file.with_name("helper.py").write_text(f"INDEX = {index}\n")
+        bots.append(load_bot(file))
+    assert [new_chooser(bot).choose(seen) for bot in bots] == [0, 1]
+
+
 def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
     """A dataclass looks up the bot's module by its name."""
     text = (
