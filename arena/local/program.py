@@ -6,8 +6,10 @@ The file needn't end with ``run(...)``, so bots that can be called in process al
 import sys
 from pathlib import Path
 
-from arena.play.botfiles import load_bot
+from arena.play.botfiles import bot_of
 from arena.sdk import run
 
 if __name__ == "__main__":
-    run(load_bot(Path(sys.argv[1])))
+    file = Path(sys.argv[1]).absolute()
+    sys.path.insert(0, str(file.parent))
+    run(bot_of(file))

@@ -275,7 +275,7 @@ def _authors_frames(trace: str) -> str:
 
 
 def _is_authors_line(line: str) -> bool:
-    return "/arena/local/" not in line
+    return "/arena/local/" not in line and "/arena/play/botfiles.py" not in line
 
 
 def _serve(

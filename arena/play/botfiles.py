@@ -4,21 +4,29 @@ A bot's folder contains ``bot.py``, which defines either a function ``choose(vie
 a method ``choose(self, view)``. The class is instantiated for every game.
 """
 
+import os
 import sys
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import count
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeVar
 
 from arena.platform.files import shared_folder
-from arena.sdk.bot import Bot, is_class
+from arena.rules import View
+from arena.sdk.bot import Bot, Choice, GameOver, is_class, new_chooser
 
 FILE: Final = "bot.py"
 
 _CALL_RUN_LATER: Final = '. If it calls run(), it must do so inside an `if __name__ == "__main__":` block'
 
+_STANDARD: Final = f"{Path(os.__file__).parent}/"
+_INSTALLED: Final = frozenset({"dist-packages", "site-packages"})
+
 _numbers = count()
+
+T = TypeVar("T")
 
 
 class BotBroken(ValueError):
@@ -38,10 +46,19 @@ def bot_names(folder: Path) -> tuple[str, ...]:
 def load_bot(file: Path) -> Bot:
     """Run a bot's file in this process, and return its ``Bot`` or, if it has none, its ``choose``.
 
-    The file can import modules in its folder. Every call runs the file and these modules again. Raises
-    BotBroken if the file has neither, or can't be loaded. An exception that the file raised is the cause.
+    The file and its functions can import modules in its folder. Every call runs the file and these modules
+    again. Raises BotBroken if the file has neither, or can't be loaded. An exception that the file raised is
+    the cause.
     """
-    file = file.absolute()  # modules are recognised by their absolute paths
+    file = file.absolute()
+    modules = _BotModules(file.parent)
+    with modules:
+        bot = bot_of(file)
+    return _with_modules(bot, modules)
+
+
+def bot_of(file: Path) -> Bot:
+    """Do the same as :func:`load_bot` for the only bot in this process, whose folder is in ``sys.path``."""
     module = _run(file)
     bot: Bot | None = getattr(module, "Bot", None)
     if callable(bot):
@@ -64,27 +81,77 @@ def _run(file: Path) -> ModuleType:
     module = module_from_spec(spec)
     # The bot's dataclasses and pickles look up their module by name.
     sys.modules[name] = module
-    folder = str(file.parent)
-    sys.path.insert(0, folder)
-    before = set(sys.modules)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         hint = _CALL_RUN_LATER if isinstance(error, SystemExit) else ""
         raise BotBroken(f"{file} can't be loaded: {type(error).__name__}: {error}{hint}") from error
-    finally:
-        sys.path.remove(folder)
-        # At the end of the path, so that functions can import modules later without shadowing libraries.
-        sys.path.append(folder)
-        _forget_modules(set(sys.modules) - before, file.parent)
     return module
 
 
-def _forget_modules(names: set[str], folder: Path) -> None:
-    """Forget a bot's modules, because those of the next bot may have the same names."""
-    for name in names:
-        origin = Path(getattr(sys.modules[name], "__file__", None) or "/")
-        ours = name.partition(".")[0] == "arena" or "site-packages" in origin.parts
-        if folder in origin.parents and not ours:
-            del sys.modules[name]
+class _BotModules:
+    """Modules that a bot imports from its folder.
+
+    They are in ``sys.modules`` only within the context, because another bot's modules, or the caller's, may
+    have the same names. All of the bot's code must run within it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = str(folder)
+        self._names = {path.name.partition(".")[0] for path in folder.glob("*")} - {"__main__", "arena"}
+        self._own: dict[str, ModuleType] = {}
+        self._others: dict[str, ModuleType] = {}
+
+    def __enter__(self) -> None:
+        sys.path.insert(0, self._folder)
+        self._others = self._taken()
+        sys.modules.update(self._own)
+
+    def __exit__(self, *_: object) -> None:
+        self._own = self._taken()
+        sys.modules.update(self._others)
+        sys.path.remove(self._folder)
+
+    def _taken(self) -> dict[str, ModuleType]:
+        """Remove modules with the names of the folder's modules from ``sys.modules``, and return them."""
+        names = [name for name in self._names & sys.modules.keys() if not _is_library(sys.modules[name])]
+        packages = tuple([f"{name}." for name in names if hasattr(sys.modules[name], "__path__")])
+        if packages:
+            names += [name for name in list(sys.modules) if name.startswith(packages)]
+        return {name: sys.modules.pop(name) for name in names}
+
+
+def _is_library(module: ModuleType) -> bool:
+    """Return True if a module is Python's own, or was installed. All bots share these modules."""
+    places = (getattr(module, "__file__", None), *getattr(module, "__path__", ()))
+    place = str(next(filter(None, places), _STANDARD))  # built-in modules have none
+    return place.startswith(_STANDARD) or not _INSTALLED.isdisjoint(Path(place).parts)
+
+
+def _with_modules(bot: Bot, modules: _BotModules) -> Bot:
+    """Return a bot that has these modules whenever it is called."""
+
+    def bound(function: Callable[..., T]) -> Callable[..., T]:
+        def call(*arguments: object) -> T:
+            with modules:
+                return function(*arguments)
+
+        return call
+
+    if not isinstance(bot, type):
+        return bound(bot)
+
+    class Player:
+        def __init__(self) -> None:
+            self._chooser = bound(new_chooser)(bot)
+
+        def choose(self, view: View) -> Choice:
+            return bound(self._chooser.choose)(view)
+
+        @property
+        def game_over(self) -> Callable[[GameOver], object] | None:
+            tell = self._chooser.game_over
+            return None if tell is None else bound(tell)
+
+    return Player

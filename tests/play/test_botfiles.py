@@ -1,12 +1,15 @@
 """Loading bots from their folders."""
 
+import sys
 from pathlib import Path
+from types import ModuleType
 
+import numpy  # noqa: ICN001 - compared with a bot's
 import pytest
 
 from arena.play.botfiles import FILE, BotBroken, bot_names, load_bot, samples
-from arena.rules import Card, Rules, View, new_game, shuffled_deck, view
-from arena.sdk.bot import new_chooser
+from arena.rules import Card, Result, Rules, View, new_game, shuffled_deck, view
+from arena.sdk.bot import GameOver, new_chooser
 
 
 @pytest.fixture
@@ -60,17 +63,66 @@ def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
     assert [one.choose(seen), one.choose(seen), two.choose(seen)] == [1, 2, 1]
 
 
-def test_a_relative_path_works_like_an_absolute_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: View
+IMPORTS = {
+    "file": "import helper\ndef choose(view): return helper.INDEX",
+    "function": "def choose(view):\n import helper\n return helper.INDEX",
+    "package": "def choose(view):\n from tools import helper\n return helper.INDEX",
+    "method": "class Bot:\n def choose(self, view):\n  from helper import INDEX\n  return INDEX",
+    "init": (
+        "class Bot:\n def __init__(self):\n  from helper import INDEX\n  self.index = INDEX\n"
+        " def choose(self, view): return self.index"
+    ),
+    "game over": (
+        "class Bot:\n def choose(self, view): return self.index\n"
+        " def game_over(self, end):\n  from helper import INDEX\n  self.index = INDEX"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", IMPORTS.values(), ids=IMPORTS)
+def test_every_bot_has_its_own_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: View, text: str
 ) -> None:
-    """Modules with the same name in two bots' folders stay apart."""
+    """Modules of the same name stay apart, even from the caller's, whenever a bot imports them.
+
+    The paths may be relative.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "helper", callers := ModuleType("helper"))
+    callers.__file__ = str(tmp_path / "helper.py")
+    path, modules = list(sys.path), set(sys.modules)
     bots = []
     for index in range(2):
-        file = write(Path(), f"v{index}", "import helper\ndef choose(view):\n    return helper.INDEX\n")
-        file.with_name("helper.py").write_text(f"INDEX = {index}\n")
+        file = write(Path(), f"v{index}", text)
+        (file.parent / "tools").mkdir()
+        for folder in (file.parent, file.parent / "tools"):
+            (folder / "helper.py").write_text(f"INDEX = {index}\n")
         bots.append(load_bot(file))
-    assert [new_chooser(bot).choose(seen) for bot in bots] == [0, 1]
+    choosers = [new_chooser(bot) for bot in bots]
+    for chooser in choosers:
+        if chooser.game_over is not None:
+            chooser.game_over(GameOver(seen.rules, 0, (), Result((), (), (), ())))
+    assert [chooser.choose(seen) for chooser in (*choosers, *choosers)] == [0, 1, 0, 1]
+    assert sys.modules["helper"] is callers
+    assert sys.path == path
+    assert {name for name in set(sys.modules) - modules if not name.startswith("arena_bot_")} == set()
+
+
+def test_modules_keep_their_state_between_calls(tmp_path: Path, seen: View) -> None:
+    """A module is executed once for each seat, whether it was imported early or late."""
+    text = "def choose(view):\n    import helper\n    helper.seen.append(1)\n    return len(helper.seen)\n"
+    file = write(tmp_path, "late", text)
+    file.with_name("helper.py").write_text("seen = []\n")
+    one, two = new_chooser(load_bot(file)), new_chooser(load_bot(file))
+    assert [one.choose(seen), one.choose(seen), two.choose(seen)] == [1, 2, 1]
+
+
+def test_bots_share_libraries(tmp_path: Path, seen: View) -> None:
+    """Data files and folders may have the names of libraries, which aren't imported again."""
+    file = write(tmp_path, "data", "import numpy\ndef choose(view):\n    return id(numpy)\n")
+    (file.parent / "numpy").mkdir()
+    (file.parent / "json.txt").touch()
+    assert new_chooser(load_bot(file)).choose(seen) == id(numpy)
 
 
 def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
