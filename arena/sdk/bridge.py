@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Final
 
 from google.protobuf.json_format import MessageToJson, Parse, ParseError
+from grpc import aio
 
 from arena.sdk.main import ADDRESS, cancel_timer
 from arena.sdk.stream import Call, print_notice, run_stream, send
@@ -51,14 +52,18 @@ async def _run(call: Call, command: Sequence[str]) -> int:
     except OSError as error:
         print_notice(f"can't run {command[0]}: {error.strerror}")
         return 2
+    over = asyncio.Event()  # set once MatchEnd has arrived
     spoken = asyncio.create_task(_from_program(call, program))
-    received = asyncio.create_task(_to_program(call, program))
+    received = asyncio.create_task(_to_program(call, program, over))
     try:
         await asyncio.wait((spoken, received), return_when=asyncio.FIRST_COMPLETED)
         if received.done():
             received.result()
             return 0
-        print_notice(spoken.result() or f"the program exited with code {await program.wait()}")
+        problem = spoken.result()
+        if not problem and over.is_set():
+            return 0
+        print_notice(problem or f"the program exited with code {await program.wait()}")
         return 1
     finally:
         for task in (spoken, received):
@@ -66,18 +71,24 @@ async def _run(call: Call, command: Sequence[str]) -> int:
         await _end(program)
 
 
-async def _to_program(call: Call, program: Process) -> None:
-    """Write what the referee sends, until it ends the stream."""
+async def _to_program(call: Call, program: Process, over: asyncio.Event) -> None:
+    """Write what the referee sends, until it ends the stream. After MatchEnd, it may also disconnect."""
     if program.stdin is None:
         raise RuntimeError("the program has no stdin")
-    while isinstance(message := await call.read(), pb.RefereeMessage):
-        # Write zeros too, so that programs need no defaults.
-        line = MessageToJson(message, indent=None, always_print_fields_with_no_presence=True)
-        program.stdin.write(line.encode() + b"\n")
-        with suppress(
-            BrokenPipeError, ConnectionResetError
-        ):  # the program has ended, so its stdout will be closed
-            await program.stdin.drain()
+    try:
+        while isinstance(message := await call.read(), pb.RefereeMessage):
+            if any(event.HasField("match_end") for event in message.events):
+                over.set()
+            # Write zeros too, so that programs need no defaults.
+            line = MessageToJson(message, indent=None, always_print_fields_with_no_presence=True)
+            program.stdin.write(line.encode() + b"\n")
+            with suppress(
+                BrokenPipeError, ConnectionResetError
+            ):  # the program has ended, so its stdout will be closed
+                await program.stdin.drain()
+    except aio.AioRpcError:  # gRPC may report this instead of the stream's end: see arena.sdk.match
+        if not over.is_set():
+            raise
 
 
 async def _from_program(call: Call, program: Process) -> str:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from grpc import StatusCode
 
 from arena.rules import Rules, view
 from arena.wire.v1 import referee_pb2 as pb
@@ -78,6 +79,30 @@ def test_a_program_that_fails_ends_the_bot(text: str, said: str) -> None:
     assert code == 1
     assert said in stderr
     assert stderr.startswith("kaiten: ")
+
+
+async def waits(talk: Talk) -> None:
+    """Keep the stream open until the bot closes it."""
+    await talk.drained()
+
+
+async def disconnects(talk: Talk) -> None:
+    """End the stream with an error once the bot has read everything."""
+    await talk.receive()
+    await talk.refuse(StatusCode.UNAVAILABLE, "gone")
+
+
+@pytest.mark.parametrize(("program", "referee"), [("sys.exit()", waits), ("say({})", disconnects)])
+def test_after_the_match_either_side_may_leave_first(program: str, referee: Script) -> None:
+    """The program may exit before the stream ends, and the stream may end with an error."""
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(Rules(players=3))
+        await talk.send(pb.Event(match_end=pb.MatchEnd()))
+        await referee(talk)
+
+    text = f"for line in sys.stdin:\n    if 'matchEnd' in line: {program}\n"
+    assert bridged(HELLO + text, script) == (0, "")
 
 
 def test_without_a_referee_it_says_how_to_play(tmp_path: Path) -> None:
