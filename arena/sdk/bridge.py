@@ -63,7 +63,10 @@ async def _run(call: Call, command: Sequence[str]) -> int:
         problem = spoken.result()
         if not problem and over.is_set():
             return 0
-        print_notice(problem or f"the program exited with code {await program.wait()}")
+        if not problem:
+            await _end(program)
+            problem = f"the program exited or closed its stdout (exit code {program.returncode})"
+        print_notice(problem)
         return 1
     finally:
         for task in (spoken, received):

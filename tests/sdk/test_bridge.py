@@ -12,7 +12,7 @@ from arena.wire.v1 import referee_pb2 as pb
 from tests.patience import WAIT_SECONDS
 from tests.sdk.referee import NONCE, Exit, Script, Talk, first_state, play_command, request
 
-SAY = "import json, sys\ndef say(message): print(json.dumps(message), flush=True)\n"
+SAY = "import json, os, sys\ndef say(message): print(json.dumps(message), flush=True)\n"
 HELLO = "say({'hello': {'protocol': 1, 'sdk': 'lines', 'gamesAtOnce': 3}})\n"
 FIRST = """
 for line in sys.stdin:
@@ -65,9 +65,10 @@ def test_messages_are_lines_in_both_directions() -> None:
         ("print('rubbish', flush=True); sys.stdin.read()", "wrote a line that is not a BotMessage: "),
         ("say({'moves': [{'cards': ['CARD_PIZZA']}]}); sys.stdin.read()", "CARD_PIZZA"),
         ("print('x' * 70_000, flush=True); sys.stdin.read()", "wrote a line of more than 64 KiB"),
-        ("sys.exit(3)", "kaiten: the program exited with code 3\n"),
+        ("sys.exit(3)", "kaiten: the program exited or closed its stdout (exit code 3)\n"),
+        ("os.close(1); sys.stdin.read(); sys.exit(4)", "closed its stdout (exit code 4)\n"),
     ],
-    ids=["rubbish", "no card", "long line", "exit"],
+    ids=["rubbish", "no card", "long line", "exit", "closed stdout"],
 )
 def test_a_program_that_fails_ends_the_bot(text: str, said: str) -> None:
     """The bridge exits with code 1 and prints a line for the author."""
