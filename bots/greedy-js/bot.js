@@ -1,6 +1,6 @@
 /** Plays the move that scores the most now and ignores later turns: greedy, in JavaScript. */
 
-import { run, scoreRound } from "kaiten";
+import { Card, run, scoreRound } from "kaiten";
 
 /**
  * Return the move that would score the most if the round ended after this turn.
@@ -20,8 +20,12 @@ function choose(view) {
 
 /** Return this seat's points after a move, and the sum of the other seats' points. */
 function pointsAfter(view, move) {
+  const table = [...view.table];
+  if (move.cards.length > 1) {
+    table.splice(table.indexOf(Card.CHOPSTICKS), 1); // They return to the hand.
+  }
   const tables = [...view.tables];
-  tables[view.seat] = [...view.table, ...move.cards];
+  tables[view.seat] = [...table, ...move.cards];
   if (move.dummy) {
     tables.push([...tables.pop(), move.dummy]);
   }

@@ -1,6 +1,6 @@
 """Plays the move that scores the most now, and ignores later turns."""
 
-from arena.sdk import Move, View, run, score_round
+from arena.sdk import Card, Move, View, run, score_round
 
 
 def choose(view: View) -> Move:
@@ -16,8 +16,11 @@ def choose(view: View) -> Move:
 
 def gain(view: View, move: Move) -> tuple[int, int]:
     """Return this seat's points after a move, and the negated sum of the others' points."""
+    table = list(view.table)
+    if len(move.cards) > 1:
+        table.remove(Card.CHOPSTICKS)  # they return to the hand
     tables = list(view.tables)
-    tables[view.seat] += move.cards
+    tables[view.seat] = (*table, *move.cards)
     if move.dummy:
         tables[-1] += (move.dummy,)
     scores = [sum(score) for score in score_round(view.rules, tables)]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.rules import Rules
+from arena.rules import Rules, view
 from arena.sdk import Move, View, play
-from arena.sdk.bot import Bot
-from tests.rules.helpers import VARIANTS
+from arena.sdk.bot import Bot, new_chooser
+from tests.rules.helpers import VARIANTS, move, position
 from tests.soak import many
 
 FOLDER = Path(__file__).resolve().parents[2] / "bots"
@@ -111,6 +111,12 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
         taken = sum(move.cards == (kind,) for _, move in seen)
         deviation = sum(share * (1 - share) for share in shares) ** 0.5
         assert abs(taken - sum(shares)) < 4 * deviation
+
+
+def test_greedy_gives_up_the_colour_of_the_chopsticks_that_it_uses() -> None:
+    """With two cards, the bot has fewer colours than the opponent, so its soy sauce scores nothing."""
+    state = position(Rules(players=2, soy_sauce=True), ["tp sa egg", "tp sa egg"], ["ch soy", "tp sa du pu"])
+    assert new_chooser(BOTS["greedy"]).choose(view(state, 0)) == move("egg")
 
 
 @pytest.mark.parametrize("name", NAMES)
