@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from heapq import merge
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
 from arena.client.sites import ClientError
@@ -11,6 +11,9 @@ from arena.protocol.games import GameLine
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
+
+_PAGE: Final = 100
+"""Number of games to request at a time: the API's maximum."""
 
 
 def part(text: str) -> str:
@@ -82,4 +85,5 @@ def _locate(site: "SiteClient", word: str) -> tuple[str, str]:
 
 def listed(site: "SiteClient", **query: str | int) -> Iterator[GameLine]:
     """Yield the rated games that match the given API query, newest first."""
-    return (site.read(each, GameLine) for each in site.pages("/games", "games", **query))
+    pages = site.pages("/games", "games", **{"limit": _PAGE, **query})
+    return (site.read(each, GameLine) for each in pages)

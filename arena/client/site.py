@@ -71,9 +71,6 @@ _MAX_RETRY_AFTER: Final = 60
 
 _DIGITS: Final = 9
 _REDIRECTS: Final = range(300, 400)
-_MAX_PAGES: Final = 1000
-"""Maximum number of pages in a list; an arena's lists have fewer."""
-
 _YEARS: Final = range(1970, 9999)
 """Years whose times can be converted to any time zone."""
 
@@ -140,7 +137,7 @@ class SiteClient:
             # A response must not lead to another host.
             if not isinstance(following, str) or not following.startswith(f"{_API}/"):
                 raise self._unexpected_error(f"{following!a} as the next page")
-            if following in known or len(known) == _MAX_PAGES:
+            if following in known:
                 raise self._unexpected_error("an endless list")
             known.add(following)
             page = self.get(following.removeprefix(_API))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.client.games import listed
 from arena.client.site import MAX_BYTES, SiteClient
 from arena.client.sites import SiteError, SiteProblem
 from arena.protocol.accounts import Account
@@ -81,19 +82,20 @@ def test_the_next_page_is_one_of_the_same_site() -> None:
             assert len(other.asked) == 1
 
 
-def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client refuses a page that links to itself, and a list of too many pages."""
+def test_games_are_requested_in_large_pages() -> None:
+    """Each page has as many games as the API allows, because a list may have any number of games."""
+    with answering((200, JSON, b'{"games": [], "next": null}')) as other, visited(other.url) as site:
+        assert list(listed(site, bot="mine")) == []
+        assert [path for path, _ in other.asked] == ["/api/v1/games?limit=100&bot=mine"]
+
+
+def test_an_endless_list_is_refused() -> None:
+    """The client refuses a page that links to itself."""
     itself = b'{"rows": [1], "next": "/api/v1/list?before=7"}'
     with answering((200, JSON, itself)) as other, visited(other.url) as site:
         with pytest.raises(SiteError, match="an endless list"):
             list(site.pages("/list", "rows"))
         assert len(other.asked) == 2
-    monkeypatch.setattr("arena.client.site._MAX_PAGES", 10)
-    pages = [(200, JSON, b'{"rows": [], "next": "/api/v1/list?before=%d"}' % number) for number in range(12)]
-    with answering(*pages) as other, visited(other.url) as site:
-        with pytest.raises(SiteError, match="an endless list"):
-            list(site.pages("/list", "rows"))
-        assert len(other.asked) == 11
 
 
 def test_no_response_fills_the_memory() -> None:
