@@ -141,14 +141,15 @@ def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: G
         return f"it runs arena version {card.version or 'unknown'}; the coordinator runs {__version__}"
     if card.format != FORMAT:  # same version number, different code
         return f"it plays matches in format {card.format}; the coordinator sends format {FORMAT}"
+    if card.runtime is not runtime:
+        # Don't record its report: the newest report decides whether uploads and challenges are admitted.
+        return f"its ARENA_SANDBOX is {card.runtime}; the coordinator's is {runtime}"
     try:
         report = msgspec.json.decode(card.report, type=prepared(HostReport))
     except msgspec.DecodeError as error:
         return f"its report can't be read: {error}"
     store.activity.record_host(report, card.accepted)
     missing = unaccepted(report, card.accepted)
-    if card.runtime is not runtime:
-        return f"its ARENA_SANDBOX is {card.runtime}; the coordinator's is {runtime}"
     if missing and runtime is not RuntimeName.PROCESS:
         return f"it lacks controls that untrusted bots need: {', '.join(missing)}"
     gate.decide(report, card.accepted)

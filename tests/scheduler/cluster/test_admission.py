@@ -56,10 +56,15 @@ def test_a_host_that_fails_a_control_is_not_used(store: Store) -> None:
 
 
 def test_plain_processes_are_used_only_for_plain_processes(store: Store) -> None:
-    """Plain processes isolate nothing, so they don't open the gate."""
+    """Plain processes isolate nothing, so they don't open the gate.
+
+    The report of a worker with another runtime isn't stored, because a new report of a host without isolation
+    would stop uploads and challenges.
+    """
     gate = Gate()
     plain = worker(msgspec.json.encode(host_report(isolates=False)), runtime=RuntimeName.PROCESS)
     assert refusal(plain, RuntimeName.DOCKER, store, gate)
+    assert store.activity.hosts() == ()
     assert not refusal(plain, RuntimeName.PROCESS, store, gate)
     assert gate.house_only
 
