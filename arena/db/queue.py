@@ -274,4 +274,5 @@ def _release(connection: Connection, match: str) -> None:
         update(MatchRow)
         .where(MatchRow.id == match)
         .values(state=MatchState.WAITING, voids=0, losses=0, started=None, ended=None, reason=None)
+        .values(logs=True, replays=True)  # retention clears them in quarantine
     )

@@ -13,7 +13,17 @@ from arena.ops.retention import remove_old, remove_visits
 from arena.platform.settings import Settings
 from arena.protocol.states import BotState
 from tests.builders import fill, finish
-from tests.db.builders import ENTRY, add_account, add_bot, add_matches, bot_of, claim_one, claimed, present
+from tests.db.builders import (
+    ENTRY,
+    add_account,
+    add_bot,
+    add_matches,
+    bot_of,
+    claim_one,
+    claimed,
+    present,
+    put_aside,
+)
 from tests.db.builders import START as FIRST
 from tests.db.test_challenge_rows import challenge
 from tests.db.test_submissions import submit
@@ -117,6 +127,20 @@ def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
     assert {bot.state for bot in store.bots.listed()} == {BotState.ACTIVE}
     assert store.histories.records("random", 9) == ()
     assert len(store.histories.records("cheat", 9)) == 2
+
+
+def test_a_match_that_waited_in_quarantine_is_removed_like_others(store: Store) -> None:
+    """The time in quarantine doesn't count. The retention periods begin once the match has been played."""
+    add_matches(store, "s", tuple(add_bot(store, name) for name in "ab"), matches=1)
+    put_aside(store)
+    assert (store.logs.remove_logs(LATER, 9), store.logs.remove_replays(LATER, 9)) == (1, 1)
+    store.queue.release("s-0", ENTRY)
+    game, _ = finish_next(store, day=20)
+    assert said(store, game) == ({"hm"}, {"printed"})
+    later = FIRST + timedelta(days=30)
+    assert (store.logs.remove_logs(later, 9), store.logs.remove_replays(later, 9)) == (1, 1)
+    assert said(store, game) is None
+    assert present(store.games.find(game)).replay == ""
 
 
 @on_both
