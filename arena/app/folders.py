@@ -71,7 +71,8 @@ def install_id(folder: Path) -> str:
     try:
         if not file.exists():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            part = folder / f"install.{os.getpid()}.part"
+            # Random, because processes in other containers may have the same id.
+            part = folder / f"install.{secrets.token_hex(4)}.part"
             part.write_text(secrets.token_hex(INSTALL_SIZE // 2) + "\n")
             sync(part)  # otherwise a power failure could leave an empty file
             with suppress(FileExistsError):  # another process was faster

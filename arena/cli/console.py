@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Annotated, BinaryIO, Final, NoReturn, TypeVar
 
 import typer
@@ -144,9 +145,11 @@ def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
         with path.open("wb") as device:
             yield device
         return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Random, because a process in another container, or one that was killed, may have had the same id.
+    part = path.with_name(f".{path.name}.{token_hex(4)}.part")
+    opened = os.open(part, _NEW, 0o600 if private else 0o666)
     try:
-        with os.fdopen(os.open(part, _NEW, 0o600 if private else 0o666), "w+b") as file:
+        with os.fdopen(opened, "w+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from arena.cli.console import echo, fail, millis, say
+from arena.cli.console import echo, fail, millis, open_output, say
 from arena.cli.leaderboard import print_board
 from arena.platform.text import counted
 from arena.protocol.leaderboard import Row
@@ -116,3 +116,15 @@ def test_a_full_disk_is_named(tmp_path: Path, words: str) -> None:
         b"arena: [Errno 28] No space left on device: free some space"
     )
     assert b"Traceback" not in done.stderr
+
+
+def test_two_commands_can_write_the_same_file(tmp_path: Path) -> None:
+    """Each writes its own temporary file, even with the same process id, as in two containers."""
+    file = tmp_path / "kept.zip"
+    with open_output(str(file)) as first:
+        with open_output(str(file)) as second:
+            second.write(b"second")
+        assert file.read_bytes() == b"second"
+        first.write(b"first")
+    assert file.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [file]
