@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from arena.platform.files import sync
+
 AUTHORITY: Final = "ca"
 MEMBER: Final = "member"
 """File names without extensions."""
@@ -110,9 +112,11 @@ def _write_pair(
 
 
 def _write(file: Path, data: bytes, mode: int) -> None:
-    """Write a file atomically."""
+    """Write a file atomically and durably."""
     part = file.with_name(f"{file.name}.part")
     part.unlink(missing_ok=True)
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as output:
         output.write(data)
+    sync(part)  # otherwise a power failure could leave an empty file, which would never be replaced
     part.replace(file)
+    sync(file.parent)  # otherwise a certificate could outlast its key

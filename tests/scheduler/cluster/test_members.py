@@ -229,6 +229,22 @@ def test_keys_are_only_for_their_user_and_never_overwritten(tmp_path: Path) -> N
             make_keys(folder, [name], now)
 
 
+def test_keys_survive_a_power_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is on disk under its name before the next one is written, so a certificate has its key."""
+    synced, fsync = list[str](), os.fsync
+
+    def note(opened: int) -> None:
+        fsync(opened)
+        path = Path(f"/proc/self/fd/{opened}").readlink()
+        assert path.stat().st_size > 0
+        synced.append(str(path.relative_to(tmp_path)))
+
+    monkeypatch.setattr(os, "fsync", note)
+    make_keys(tmp_path, ["a"], datetime.now(UTC))
+    files = ("ca.key", "ca.pem", "a/ca.pem", "a/member.key", "a/member.pem")
+    assert synced == [each for file in files for each in (f"{file}.part", str(Path(file).parent))]
+
+
 def test_a_match_reports_progress_and_frees_its_seats(cluster: Hosts, slow: str) -> None:
     """Finished rounds are reported during the match, and the record at the end."""
     with members(cluster) as workers:
