@@ -43,7 +43,7 @@ class ImageKeeper:
         Raises StoreError if the database fails, or IntakeError if the images can't be listed or every image
         in use is missing.
         """
-        self._stored_ids()
+        stored_ids(self.store, self.images)
         return PrunePolicy(quota=self.quota, keep=self.store.bots.sources_in_use())
 
     def prune(self) -> Pruned:
@@ -65,25 +65,25 @@ class ImageKeeper:
         Call this after adding images, too, because adding may prune others. Raises StoreError if the database
         fails, or IntakeError if the images can't be listed or every image in use is missing.
         """
-        self.store.bots.record_missing_images(self._stored_ids(), self.now())
+        self.store.bots.record_missing_images(stored_ids(self.store, self.images), self.now())
 
-    def _stored_ids(self) -> frozenset[str]:
-        """Return the ids of all images.
 
-        Images in use are never pruned, so if all images of submitted bots are missing, the folder is probably
-        not the image store but, for example, the empty mount point of a disk that is not mounted. Raises
-        StoreError if the database fails, or IntakeError if all those images are missing or the images can't
-        be listed.
-        """
-        used = self.store.bots.sources_in_use(untrusted_only=True)
-        ids = self.images.records.ids()
-        if used and used.isdisjoint(ids):
-            raise IntakeError(
-                f"none of the {len(used)} images that submitted bots use is in {self.images}: check that it "
-                "is mounted, and that ARENA_IMAGES_URL is correct. Nothing is stored or pruned there until "
-                "the images are back, or those bots are retired"
-            )
-        return ids
+def stored_ids(store: Store, images: ImageStore) -> frozenset[str]:
+    """Return the ids of all images.
+
+    Images in use are never pruned, so if all images of submitted bots are missing, the folder is probably not
+    the image store but, for example, the empty mount point of a disk that is not mounted. Raises StoreError
+    if the database fails, or IntakeError if all those images are missing or the images can't be listed.
+    """
+    used = store.bots.sources_in_use(untrusted_only=True)
+    ids = images.records.ids()
+    if used and used.isdisjoint(ids):
+        raise IntakeError(
+            f"none of the {len(used)} images that submitted bots use is in {images}: check that it is "
+            "mounted, and that ARENA_IMAGES_URL is correct. Nothing is stored or pruned there, or backed up, "
+            "until the images are back, or those bots are retired"
+        )
+    return ids
 
 
 def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> PeriodicTask:

@@ -25,6 +25,7 @@ from arena.db.dump import Snapshot, TableRows
 from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.images.image import IntakeError
+from arena.images.keeper import stored_ids
 from arena.images.objects import Objects
 from arena.images.store import ImageStore, blobs_of
 from arena.ops.backup.archive import (
@@ -213,8 +214,12 @@ def _write(archive: ArchiveWriter, table: TableRows) -> TableSummary:
 
 
 def _copy_images(sources: BackupSources, archive: ArchiveWriter) -> None:
-    """Copy all images except those that have been pruned in the meantime: they are no longer needed."""
-    copied = {id_ for id_ in sorted(sources.images.records.ids()) if _copy_image(sources, archive, id_)}
+    """Copy all images except those that have been pruned in the meantime: they are no longer needed.
+
+    Raises IntakeError if an image can't be copied or every image in use is missing.
+    """
+    ids = stored_ids(sources.store, sources.images)
+    copied = {id_ for id_ in sorted(ids) if _copy_image(sources, archive, id_)}
     for name in sources.objects.sizes("bases"):
         content = sources.objects.read(f"bases/{name}")
         if content is not None and content.decode(errors="replace") in copied:

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from arena.app.backup import make_backup
 from arena.db.database import Database
+from arena.images.image import IntakeError
 from arena.ops.backup.archive import BackupError
 from arena.platform.settings import Settings
 from tests.ops.backup.places import Spot, Spots, everything
@@ -58,6 +59,17 @@ def test_data_that_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: 
         said = str(error.value)
         assert said.startswith("no backup was made: the database has a value that can't be restored: "), name
         assert words in said, name
+    live.back_up(tmp_path / "kept.zip")
+
+
+def test_an_arena_without_its_images_is_not_backed_up(live: Spot, tmp_path: Path) -> None:
+    """If every image in use is missing, the image store is probably not mounted."""
+    images = live.settings.data_dir / "images"
+    images.rename(tmp_path / "away")
+    with pytest.raises(IntakeError, match=r"none of the \d+ images .* check that it is mounted"):
+        live.back_up(tmp_path / "kept.zip")
+    images.rmdir()
+    (tmp_path / "away").rename(images)
     live.back_up(tmp_path / "kept.zip")
 
 

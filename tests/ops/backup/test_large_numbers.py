@@ -18,8 +18,9 @@ from arena.db.store import Store
 from arena.ladder.card_counts import POINT, merged
 from arena.ladder.rating import Times
 from tests.databases import sqlite_store
-from tests.db.builders import START, finished, next_claim
+from tests.db.builders import START, add_bot, finished, next_claim
 from tests.db.every_table import fill_every_table, held
+from tests.images.builders import keep
 from tests.ops.backup.places import Spot, Spots, everything
 
 GAMES = 10**9
@@ -224,6 +225,8 @@ def test_large_numbers_survive_a_change_of_database(
     """Every number survives a backup and a restore. Later games' results are added exactly."""
     old = veteran(spots, tables, postgresql=of == "postgresql")
     there = spots.make("there", postgresql=of == "sqlite")
+    with old.store() as store:
+        add_bot(store, "stored", source=keep(old.images, b"bot").id)
     old.back_up(tmp_path / "kept.zip")
     there.restore(tmp_path / "kept.zip")
     assert rows_of(there) == rows_of(old)

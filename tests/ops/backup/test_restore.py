@@ -18,6 +18,7 @@ from arena.db.schema_revision import NEWEST_REVISION, revision_of
 from arena.ops.backup.archive import MANIFEST, BackupError, packed, unpacked
 from tests.db.builders import START, add_bot, add_matches, claim_one
 from tests.db.next_version import NEXT_REVISION, become
+from tests.images.builders import keep
 from tests.ops.backup.places import Spot, Spots, everything
 from tests.soak import many
 
@@ -43,7 +44,8 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
     old, new = spots.make("old"), spots.make("new")
     old.settings.data_dir.mkdir()
     with old.store() as store:
-        add_matches(store, "s", [add_bot(store, name) for name in "abc"], matches=2)
+        source = keep(old.images, b"bot").id
+        add_matches(store, "s", [add_bot(store, name, source=source) for name in "abc"], matches=2)
         claim_one(store)
     old.back_up(tmp_path / "kept.zip")
     new.restore(tmp_path / "kept.zip")
