@@ -1,9 +1,11 @@
 """Tracks the free capacity of workers: what each last reported, minus the matches sent since. Does no I/O."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
+from arena.platform.periodic import Backoff
 from arena.protocol.match import WorkerStatus
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState
 
@@ -17,6 +19,11 @@ class ClusterMember:
     state: WorkerState  # sent with the latest heartbeat
 
 
+BACKOFF: Final = Backoff(first=4.0, maximum=30.0)
+"""Backoff of a worker after consecutive failures, during which its reported state is not trusted. It grows
+because a broken worker may always report that it has recovered, and have the most free seats."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Worker:
     """The capacity of an admitted worker."""
@@ -26,6 +33,7 @@ class _Worker:
     # Seats of matches whose records this coordinator has not checked yet. They count as in use, because
     # otherwise a worker that instantly returns bad records could void the whole queue before the first check.
     unchecked: int = 0
+    failures: int = 0  # number of failures since its last valid match
     backoff_until: float = 0.0  # end of the worker's backoff after a failure
     # None unless the worker is on probation after a void match. Until this time, it gets no matches that
     # other workers could play; afterwards, it gets one match at a time. Without probation, one worker could
@@ -105,17 +113,25 @@ class ClusterCapacity:
         """Record that the coordinator has checked a match."""
         self._count(run, unchecked=-seats)
 
-    def back_off(self, run: str, until: float) -> None:
-        """Send a worker no matches until this time."""
-        self._change(run, backoff_until=until)
+    def back_off(self, run: str, now: float) -> None:
+        """Send a worker no matches for a while after a failure. Failures during a backoff count as one."""
+        if run in self._workers:
+            worker = self._workers[run]
+            failures = worker.failures + (worker.backoff_until <= now)
+            until = max(worker.backoff_until, now + BACKOFF.after(failures))
+            self._change(run, failures=failures, backoff_until=until)
+
+    def abandon(self, run: str) -> None:
+        """Send a worker no more matches. If it comes back, it has a new run id."""
+        self._change(run, backoff_until=math.inf)
 
     def put_on_probation(self, run: str, until: float) -> None:
         """Until this time, send a worker no matches that others could play; then send one at a time."""
         self._change(run, probation_until=until)
 
     def trust(self, run: str) -> None:
-        """End a worker's probation after a valid match."""
-        self._change(run, probation_until=None)
+        """End a worker's probation after a valid match, and reset its backoff."""
+        self._change(run, probation_until=None, failures=0)
 
     def on_probation(self, run: str) -> bool:
         """Return True if a worker is on probation."""

@@ -1,6 +1,5 @@
 """A coordinator's view of a cluster: see :class:`arena.scheduler.workers.Workers`."""
 
-import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -42,9 +41,6 @@ _log = structlog.get_logger()
 
 _POLL_SECONDS: Final = 0.5
 """Interval between polls of the workers."""
-
-_BACKOFF_SECONDS: Final = 4.0
-"""Backoff after a worker fails, during which its reported state is not trusted."""
 
 _PROBATION_SECONDS: Final = 60.0
 """Seconds after a void match during which a worker gets no matches that other workers could play."""
@@ -202,7 +198,7 @@ class ClusterWorkers:
             self._capacity.mark_checked(run, seats)
             was_on_probation = self._capacity.on_probation(run)
             if verdict is Verdict.FAILED:
-                self._capacity.back_off(run, now + _BACKOFF_SECONDS)
+                self._capacity.back_off(run, now)
                 self._capacity.put_on_probation(run, now + _PROBATION_SECONDS)
             elif verdict is Verdict.VALID:
                 self._capacity.trust(run)
@@ -291,14 +287,11 @@ class ClusterWorkers:
         try:
             answer = read_answer(done.result())
         except (CancelledError, KilledWorker):
-            # The worker has left, whatever it last reported. If it comes back, it has a new run id.
-            self._settle(
-                ticket,
-                lambda match: self._fail_as_lost(match, "the scheduler lost contact with it", math.inf),
-            )
+            # The worker has left, whatever it last reported.
+            self._settle(ticket, self._abandon)
         except Exception as error:  # noqa: BLE001 - raised by dask or by the worker's code
             reason = f"{type(error).__name__}: {error}"
-            self._settle(ticket, lambda match: self._fail_as_lost(match, reason, _BACKOFF_SECONDS))
+            self._settle(ticket, lambda match: self._fail_as_lost(match, reason))
         else:
             self._settle(ticket, lambda match: self._resolve(match, answer))
 
@@ -318,20 +311,25 @@ class ClusterWorkers:
             case Record(data):
                 match.promise.set_result(data)
             case Dropped(reason):
-                self._fail_as_lost(match, reason, _BACKOFF_SECONDS)
+                self._fail_as_lost(match, reason)
             case Void(reason, host=True):
-                self._back_off(match.run, _BACKOFF_SECONDS)
+                self._back_off(match)
                 match.promise.set_exception(HostFailed(f"worker {match.worker}: {reason}"))
             case Void(reason):
                 match.promise.set_exception(MatchVoid(f"worker {match.worker}: {reason}"))
 
-    def _fail_as_lost(self, match: MatchInFlight, reason: str, seconds: float) -> None:
-        self._back_off(match.run, seconds)
+    def _abandon(self, match: MatchInFlight) -> None:
+        with self._lock:
+            self._capacity.abandon(match.run)
+        self._fail_as_lost(match, "the scheduler lost contact with it")
+
+    def _fail_as_lost(self, match: MatchInFlight, reason: str) -> None:
+        self._back_off(match)
         match.promise.set_exception(WorkerLost(f"worker {match.worker}: {reason}"))
 
-    def _back_off(self, run: str, seconds: float) -> None:
+    def _back_off(self, match: MatchInFlight) -> None:
         with self._lock:
-            self._capacity.back_off(run, time.monotonic() + seconds)
+            self._capacity.back_off(match.run, time.monotonic())
 
 
 class ClusterReservation:

@@ -108,9 +108,32 @@ def test_workers_that_leave_have_trouble_or_rest_get_nothing() -> None:
         member("ill", state=WorkerState(busy={}, trouble="no engine")),
         member("rests"),
     )
-    where.back_off("rests", until=10.0)
+    where.back_off("rests", now=6.0)
     assert taken(where, 2, now=9.0) is None
     assert taken(where, 2, now=10.0) == "rests"
+    where.abandon("rests")
+    where.back_off("rests", now=10.0)
+    assert taken(where, 2, now=1e9) is None
+
+
+def test_each_failure_in_a_row_lengthens_the_backoff_of_a_worker() -> None:
+    """Failures during a backoff restart it without lengthening it. A valid match resets the count."""
+    where, now = rooms(member("a", seats=2)), 100.0
+
+    def fails(delay: float) -> None:
+        nonlocal now
+        for _ in range(2):
+            where.back_off("a", now)
+            now += delay - 0.5
+            assert taken(where, 2, now) is None
+        now += 0.5
+        assert taken(where, 2, now) == "a"
+        where.release("a", 2)
+
+    for delay in (4, 8, 16, 30, 30):
+        fails(delay)
+    where.trust("a")
+    fails(4)
 
 
 def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
@@ -124,7 +147,7 @@ def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
     )
     where = rooms(leaves, member("full", seats=2))
     assert taken(where, 2) == "full"
-    where.back_off("full", until=10.0)
+    where.back_off("full", now=0.0)
     assert where.unavailable_reason() is None
 
 
@@ -135,12 +158,12 @@ def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
     """
     where = rooms(member("a", seats=2), member("b", seats=8))
     where.put_on_probation("b", until=60.0)
-    where.back_off("a", until=1.0)
-    assert taken(where, 2, now=0.9) is None
-    assert taken(where, 3, now=1.0) == "b"  # the other worker never has this many seats
+    where.back_off("a", now=0.0)
+    assert taken(where, 2, now=3.9) is None
+    assert taken(where, 3, now=4.0) == "b"  # the other worker never has this many seats
     where.release("b", 3)
-    assert taken(where, 2, now=1.0) == "a"
-    assert taken(where, 2, now=1.0) is None
+    assert taken(where, 2, now=4.0) == "a"
+    assert taken(where, 2, now=4.0) is None
     assert taken(where, 2, now=60.0) == "b"
     where.mark_answered("b", 2)
     assert taken(where, 2, now=60.0) is None
