@@ -39,7 +39,7 @@ from arena.db.activity import ActivityRepository
 from arena.db.audit import NewAuditEntry
 from arena.db.card_counts import CardRepository
 from arena.db.database import Database, OpenTransaction, check_references, sqlite_file
-from arena.db.errors import DatabaseRefused
+from arena.db.errors import DatabaseRefused, DatabaseUnavailable
 from arena.db.matches import discard_deals
 from arena.db.schema import OPEN_MATCH, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
 from arena.db.schema_revision import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
@@ -299,6 +299,9 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
         discard_deals(connection)
         Snapshot(connection).read_essentials(entry.at)
         audit.record(connection, entry)
+    if (file := sqlite_file(url)) is not None and any(log.exists() for log in _files_of(file)[1:]):
+        # SQLite ignores a full disk when it moves its log into the file on closing. The log then remains.
+        raise DatabaseUnavailable(f"{url}: database or disk is full. Check that its disk has space")
 
 
 @contextmanager

@@ -24,11 +24,11 @@ from tests.faults.installation import Installation
 from tests.faults.killing import installed
 from tests.faults.processes import stop_tree, wait_until
 from tests.faults.tally import Tally
-from tests.folders import short_folder
+from tests.folders import short_folder, small_disk
 from tests.images.builders import image, keep, store_in
 from tests.postgresql import Cluster, find_programs
 
-_DISK_MIB: Final = 24
+_DISK_BYTES: Final = 24 * 1024 * 1024
 _IMAGE_BYTES: Final = 100_000
 _FULL_SECONDS: Final = 180.0
 _HOUR: Final = 3_600
@@ -44,7 +44,11 @@ _UNAVAILABLE: Final = "database unavailable"
 
 def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
     """Fill the data directory's disk until a result can't be stored, then make room."""
-    with small_disk() as disk, installed(RuntimeName.PROCESS, data_dir=disk / "data") as arena:
+    with (
+        short_folder() as folder,
+        small_disk(folder, size=_DISK_BYTES) as disk,
+        installed(RuntimeName.PROCESS, data_dir=disk / "data") as arena,
+    ):
         images, ballast = store_in(arena.data_dir), disk / "ballast"
         arena.queue(dice, 3)
         arena.start_and_claim()
@@ -77,17 +81,6 @@ def _is_kept(images: ImageStore, content: bytes) -> bool:
 def _wait_for_more(arena: Installation, event: str, *, than: int) -> None:
     """Wait until the log has more entries of an event."""
     wait_until(lambda: len(arena.events(event)) > than, _FULL_SECONDS, f"the log does not say: {event}")
-
-
-@contextmanager
-def small_disk() -> Iterator[Path]:
-    """Mount a disk of a few MiB, and return its folder."""
-    with short_folder() as folder:
-        _call("mount", "-t", "tmpfs", "-o", f"size={_DISK_MIB}m", "tmpfs", str(folder))
-        try:
-            yield folder
-        finally:
-            _call("umount", "--lazy", str(folder))
 
 
 def _fill(file: Path) -> None:

@@ -1,12 +1,12 @@
 """Test of a disk that is filling up."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from arena.platform.files import Disk
+from tests.folders import small_disk
 
 _MIB = 1024 * 1024
 
@@ -15,12 +15,8 @@ _MIB = 1024 * 1024
 def small(tmp_path: Path, root: None) -> Iterator[Path]:
     """Yield a folder on a disk of 16 MiB with 100 inodes."""
     del root
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    options = "size=16m,nr_inodes=100"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "kaiten-test", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607 - our own words; on PATH
+    with small_disk(tmp_path, size=16 * _MIB, inodes=100) as folder:
+        yield folder
 
 
 def test_a_tenth_of_a_small_disk_stays_free(small: Path) -> None:

@@ -13,11 +13,12 @@ from sqlalchemy import MetaData, text
 from arena.app.folders import CannotStart, data_dir_lock
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
-from arena.db.errors import DatabaseRefused
+from arena.db.errors import DatabaseRefused, DatabaseUnavailable
 from arena.db.schema_revision import NEWEST_REVISION, revision_of
 from arena.ops.backup.archive import MANIFEST, BackupError, packed, unpacked
 from tests.db.builders import START, add_bot, add_matches, claim_one
 from tests.db.next_version import NEXT_REVISION, become
+from tests.folders import small_disk
 from tests.images.builders import keep
 from tests.ops.backup.places import Spot, Spots, everything
 from tests.soak import many
@@ -187,6 +188,20 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
         assert everything(after) == arena
         assert [entry.what for entry in after.accounts.audit(9)] == ["restore"]
     assert there.files() == {"u1.py": live.files()["u1.py"]}
+
+
+def test_a_disk_with_too_little_room_for_the_database_is_an_error(
+    live: Spot, kept: Path, spots: Spots, tmp_path: Path, root: None
+) -> None:
+    """The disk has room for SQLite's log, but not for the database too. SQLite itself reports no error."""
+    del root
+    size = (live.settings.data_dir / "arena.sqlite3").stat().st_size
+    with small_disk(tmp_path, size=size * 3 // 2) as disk:
+        there = spots.make("there", url=f"sqlite:///{disk / 'kaiten'}")
+        with pytest.raises(DatabaseUnavailable, match=r"disk is full\. Check that its disk"):
+            there.restore(kept)
+        assert not list(disk.iterdir())
+    assert nothing_in(there)
 
 
 def test_a_running_arena_is_left_alone(kept: Path, spots: Spots) -> None:
