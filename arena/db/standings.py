@@ -5,6 +5,7 @@ The cost of a query doesn't grow with the number of games.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, func, select, text, true
@@ -17,6 +18,7 @@ from arena.db.schema import (
     ON_THE_BOARD,
     OPEN_MATCH,
     PLAYS,
+    QUARANTINED,
     AccountRow,
     BotRow,
     BotVersionRow,
@@ -34,6 +36,7 @@ from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate
 from arena.ladder.rating import Rating
 from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardLine, Standing, standings
+from arena.platform.periodic import Backoff
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, GameRecord, decode
 from arena.protocol.states import BotState, MatchKind
@@ -156,13 +159,17 @@ class RatingRepository(Repository):
             found = {version: _mean_micros(connection, version, clock) for version in versions}
         return {version: micros for version, micros in found.items() if micros is not None}
 
-    def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
+    def candidates(
+        self, *, house_only: bool = False, rested_at: datetime | None = None
+    ) -> tuple[Candidate, ...]:
         """Return every active bot's active version for matchmaking, ordered by id.
 
         Bots of deleted accounts and bots whose image or folder is missing are left out. With ``house_only``,
-        third-party bots and queued matches with such bots are left out too.
+        third-party bots and queued matches with such bots are left out too. ``rested_at`` is a time in UTC:
+        versions that are resting then after quarantined matches are left out.
         """
         with self._transactions.read() as connection:
+            resting = frozenset() if rested_at is None else _resting(connection, rested_at)
             queued = _queued_games(connection, house_only=house_only)
             rows = connection.execute(
                 select(
@@ -190,7 +197,11 @@ class RatingRepository(Repository):
             by_version: dict[int, dict[int, Any]] = {}
             for row in rows:
                 by_version.setdefault(row.version, {})[row.players] = row
-            return tuple(_candidate(version, lists, queued) for version, lists in by_version.items())
+            return tuple(
+                _candidate(version, lists, queued)
+                for version, lists in by_version.items()
+                if version not in resting
+            )
 
 
 def _line(row: Any) -> BoardLine:  # noqa: ANN401 - a row of a query
@@ -217,6 +228,30 @@ def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | No
         millis += late * clock.move_millis + (clock.bank_millis if late else 0)
         decisions += len(moves)
     return round(millis * 1000 / decisions) if decisions else None
+
+
+_REST: Final = Backoff(first=60.0, maximum=86_400.0)
+"""Rest of a version, by the number of its rated matches that were quarantined since its last rated game and
+in the last day. Without it, a bot that can't be started would be drawn for match after match, because it has
+waited longest. The rest is short at first, because the other bots at its tables rest too, and after a host's
+failure all bots might."""
+
+
+def _resting(connection: Connection, at: datetime) -> frozenset[int]:
+    """Return the versions that are resting at this time."""
+    longest = timedelta(seconds=_REST.maximum)
+    rows = connection.execute(
+        select(MatchSeatRow.version_id)
+        .add_columns(func.count().label("matches"), func.max(MatchRow.ended).label("last"))
+        .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+        .join(RatingRow, (RatingRow.version_id == MatchSeatRow.version_id) & (RatingRow.players == OVERALL))
+        .where(text(QUARANTINED), MatchRow.ended.between(at - longest, at), MatchRow.kind == MatchKind.RATED)
+        .where(RatingRow.last_played.is_(None) | (RatingRow.last_played < MatchRow.ended))
+        .group_by(MatchSeatRow.version_id)
+    )
+    return frozenset(
+        row.version_id for row in rows if at < row.last + timedelta(seconds=_REST.after(row.matches))
+    )
 
 
 def _queued_games(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:

@@ -137,7 +137,9 @@ class Ladder:
         settings = self._store.ladder.settings()
         if settings.paused:
             return False
-        candidates = self._store.ratings.candidates(house_only=self.gate.house_only)
+        candidates = self._store.ratings.candidates(
+            house_only=self.gate.house_only, rested_at=self.entropy.now()
+        )
         players = next_players(candidates, settings.players)
         bots = draw_table(candidates, players, self.entropy.dice)
         if has_newcomer(candidates, bots):

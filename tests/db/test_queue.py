@@ -284,3 +284,30 @@ def test_a_match_that_can_not_be_played_is_not_released(store: Store, versions: 
     add_bot(store, "other", source="sha256:b")
     store.queue.release("s-0", ENTRY)
     assert claim_one(store).spec.match == "s-0"
+
+
+@on_both
+def test_versions_rest_after_their_matches_were_quarantined(store: Store, versions: tuple[int, int]) -> None:
+    """The rest doubles with each match since the last rated game. A release ends it, as does a day."""
+    add_bot(store, "third")
+
+    def resting(minute: float) -> set[str]:
+        at = START + timedelta(minutes=minute)
+        drawn = {each.bot for each in store.ratings.candidates(rested_at=at)}
+        return {each.bot for each in store.ratings.candidates()} - drawn
+
+    both, second = {"mine", "other"}, 1 / 60
+    for id_, minute in (("s", 10), ("t", 20)):
+        add_matches(store, id_, versions, matches=1)
+        put_aside(store, minute=minute)
+    assert [resting(minute) for minute in (10, 11, 22 - second, 22)] == [both, set(), both, set()]
+    store.queue.release("s-0", ENTRY)
+    assert [resting(minute) for minute in (21 - second, 21)] == [both, set()]
+    assert store.results.record(finished(claim_one(store), [(1, 2)] * 2, minute=30))
+    for number, minute in enumerate(range(40, 60)):
+        add_matches(store, f"u{number}", versions, matches=1)
+        put_aside(store, minute=minute)
+        if not number:
+            assert [resting(each) for each in (41 - second, 41)] == [both, set()]
+    day = 24 * 60
+    assert [resting(minute) for minute in (40 + day, 59 + day)] == [both, set()]

@@ -200,7 +200,7 @@ _CALLS: tuple[Callable[[Store], object], ...] = (
     lambda store: store.games.find("s-0-1"),
     lambda store: store.games.first_of("a", 1),
     lambda store: store.activity.totals(),
-    lambda store: store.ratings.candidates(),
+    lambda store: store.ratings.candidates(rested_at=START),
     lambda store: store.ratings.decision_micros([1, 2], Clock()),
     lambda store: store.ratings.standings(2),
     lambda store: store.ratings.changes(0, 0),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
 from pathlib import Path
 
@@ -45,7 +45,17 @@ from arena.scheduler.workers import Workers, local_workers
 from tests import builders
 from tests.builders import host_report
 from tests.databases import sqlite_store
-from tests.db.builders import SetClock, add_account, add_bot, new_challenge
+from tests.db.builders import (
+    START,
+    SetClock,
+    add_account,
+    add_bot,
+    add_matches,
+    claim_one,
+    new_challenge,
+    put_aside,
+    record,
+)
 from tests.patience import WAIT_SECONDS
 
 AT_ONCE = RetryDelays(per_match=Backoff(first=0, maximum=0), shared=Backoff(first=0, maximum=0))
@@ -209,6 +219,24 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
     assert notes.quarantined == len(matches)
     totals = store.activity.totals()
     assert totals.games == totals.matches_waiting == totals.matches_running == 0
+
+
+def test_bots_of_a_quarantined_match_are_not_drawn_again_at_once(store: Store) -> None:
+    """Without a rest, the arena would draw a bot that can't be started for match after match."""
+    versions = [add_bot(store, name, author="house") for name in "abcd"]
+    record(store, versions[2:], [(1, 2)], id_="r", minute=0)
+    add_matches(store, "s", versions[:2], matches=1)
+    put_aside(store, minute=1)
+    moment = START + timedelta(minutes=1)
+    ladder = Ladder(store, RuntimeName.DOCKER, replace(entropy(), now=lambda: moment), Gate(), Limits())
+
+    def drawn() -> set[str]:
+        assert ladder.add_match()
+        return {seat.bot for seat in claim_one(store).seats}
+
+    assert drawn() == {"c", "d"}
+    moment += timedelta(minutes=1)
+    assert drawn() & {"a", "b"}
 
 
 def test_a_result_that_can_not_be_stored_affects_no_other(
