@@ -212,7 +212,7 @@ def _redirect_to_replay(match: WatchedMatch, number: int, address_in: Callable[[
     if number > len(match.played):
         raise HTTPException(
             404,
-            "There is no such game: after a bot exits or loses its connection, the match has no more games.",
+            "There is no such game: the match ended early because a bot exited or lost its connection.",
         )
     return RedirectResponse(address_in(game_path(match, match.played[number - 1])), 303)
 

@@ -71,7 +71,7 @@ MAX_IDLE: Final = timedelta(days=7)
 """Maximum time between two uses of a session."""
 
 KNOWN_BROWSER_TIME: Final = timedelta(days=180)
-"""How long a browser counts as known after it has logged in to an account."""
+"""Time for which a browser counts as known after it has logged in to an account."""
 
 _SEEN_INTERVAL: Final = timedelta(minutes=10)
 _MAX_BROWSER_LENGTH: Final = 200

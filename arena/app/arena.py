@@ -1,7 +1,8 @@
 """A running arena, and the coordinator lock, which lets only one coordinator use a database.
 
-Coordinators whose bots run as plain processes need no lock. Uploads are on the coordinator's disk, where
-another coordinator would not find them. Without a cluster, images are there too. Other hosts join as workers.
+The lock is needed because uploads and, without a cluster, images are on the coordinator's disk, where another
+coordinator would not find them. Other hosts join as workers. A coordinator whose bots run as plain processes
+needs no lock.
 """
 
 import socket

@@ -92,7 +92,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     need_cluster()
     from arena.scheduler.cluster.member import MemberHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
 
-    health = MemberHealth("it is not listening yet")
+    health = MemberHealth("not listening yet")
     alive = {"main loop": loop_check(lambda: health.last_tick, time.monotonic)}
     ready = {"scheduler": lambda: health.missing}
     try:

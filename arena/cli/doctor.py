@@ -111,7 +111,7 @@ def _verdict(report: HostReport, accepted: Collection[str]) -> str:
     if names:
         every = [name for name in missing(report) if name in names or name in accepted]
         return (
-            "Untrusted bots are refused. Fix the controls that are not enforced, or accept them as missing: "
+            "Untrusted bots are refused. Fix the controls that are not enforced, or accept that they fail: "
             f"ARENA_ACCEPT_MISSING={','.join(every)}"
         )
     without = ", ".join(missing(report))

@@ -154,7 +154,7 @@ def cluster_keys(
 
 
 def workers(*, as_json: Json = False) -> None:
-    """Show the workers, how many of their slots are in use, and the matches they are playing."""
+    """Show the workers with their slots and matches, and why any of them get no matches."""
     from arena.app.folders import utc_now
     from arena.services.documents import read_refused, read_workers
 

@@ -74,7 +74,7 @@ class HostStatus:
 
     @property
     def unaccepted(self) -> tuple[str, ...]:
-        """Names of the missing controls that keep third-party bots out; empty if these bots may play."""
+        """Names of the missing controls that keep untrusted bots out; empty if these bots may play."""
         return unaccepted(self.report, self.accepted)
 
 

@@ -91,7 +91,7 @@ class BotStates(Repository):
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
             if bot.state == BotState.RETIRED:
-                raise WrongState(f"{name} is retired, so it plays no new matches anyway")
+                raise WrongState(f"{name} is retired, so it gets no new rated matches anyway")
             _set_state(connection, bot.id, BotState.BENCHED, why, at)
             audit.record(connection, entry)
 

@@ -235,7 +235,7 @@ class Bots(Repository):
             return add_version(connection, new)
 
     def record_missing_images(self, kept: Collection[str], at: datetime) -> int:
-        """Record which third-party images were removed or restored; return the number removed.
+        """Record which images of untrusted bots were removed or restored; return the number removed.
 
         ``kept`` contains the sources whose images exist.
         """

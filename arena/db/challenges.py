@@ -103,8 +103,8 @@ class Challenges(Repository):
             # Challenges delay the rated games queued after them, so only a few may be open.
             if (open_ones := _open_count(connection, new.account)) >= MAX_OPEN:
                 raise QuotaReached(
-                    f"{open_ones} of your challenges are still open, and the limit is {MAX_OPEN}: "
-                    "wait until one of them is finished"
+                    f"you have {counted(open_ones, 'challenge')} in progress, and the limit is {MAX_OPEN}: "
+                    "wait until one of them has ended"
                 )
             number = connection.execute(
                 insert(ChallengeRow)

@@ -86,7 +86,7 @@ def _sqlite_code(error: BaseException | None) -> int | None:
 
 
 _BUSY_SECONDS = 60
-"""How long a write waits for other writers: longer than any write takes, so that no result is lost."""
+"""Maximum wait of a write for other writers: longer than any write takes, so that no result is lost."""
 
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL}
 """Codes of errors caused by another process that is using the database."""

@@ -101,7 +101,7 @@ class Leases:
     ) -> int | None:
         """Return the number of seats in the next match, or None if no match is waiting for this runtime.
 
-        ``house_only`` skips matches with third-party bots; ``without`` skips matches by id.
+        ``house_only`` skips matches with untrusted bots; ``without`` skips matches by id.
         """
         with self._database.read() as connection:
             check_revision(connection, self._database.url)
@@ -121,7 +121,7 @@ class Leases:
     ) -> Claim | None:
         """Claim the next match for this runtime, or return None if no match is waiting.
 
-        ``max_seats`` limits the match's seats. ``house_only`` skips matches with third-party bots, and
+        ``max_seats`` limits the match's seats. ``house_only`` skips matches with untrusted bots, and
         ``without`` skips matches by id.
         """
         with self._write() as connection:

@@ -39,7 +39,7 @@ class WatchedMatch:
     match: str  # its id
     kind: MatchKind
     state: MatchState
-    attempt: int  # number of starts
+    attempt: int  # the current attempt's number, from 1
     games: int  # maximum number of games
     part_of: str | None  # id of its submission or challenge; None for a rated match
     # The submission's or challenge's account; None for a rated match, or if there is no account.

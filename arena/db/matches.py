@@ -47,7 +47,7 @@ class NewMatch:
             raise ValueError(f"match {self.id}: the submission needs 1 seat, not {self.bots.count(None)}")
         if self.submission is not None and (self.soon or len(self.seeds) > 1):
             raise ValueError(
-                f"match {self.id}: a qualification match must have one deal and can't be marked soon"
+                f"match {self.id}: a qualification match must have one deal, and soon must be False"
             )
         if not self.seeds:
             raise ValueError(f"match {self.id} has no deals")

@@ -196,7 +196,7 @@ def seat_count() -> ScalarSelect[int]:
 def playable(
     runtime: RuntimeName,  # the runtime for which a match was queued
     *,
-    house_only: bool,  # skip matches with third-party bots
+    house_only: bool,  # skip matches with untrusted bots
     without: Collection[str] = (),  # ids of matches to skip
 ) -> Select[str]:
     """Select the waiting matches that may start, in the order of the queue.

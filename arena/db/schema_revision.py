@@ -70,7 +70,7 @@ def _revision(connection: Connection) -> str | None:
 
 
 def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: bool) -> None:
-    """Check a database and migrate it to the latest revision. Several processes may do so at once.
+    """Check a database and migrate it to the latest revision. Several processes may do so concurrently.
 
     An empty database always gets its tables. Older tables are migrated only if ``migrates`` is True, under
     the coordinator lock, which a running arena holds.
@@ -106,7 +106,7 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
 
 
 def _migrate(database: Database) -> None:
-    """Migrate a database to the latest revision. Several processes may do so at once."""
+    """Migrate a database to the latest revision. Several processes may do so concurrently."""
     with database.migrate() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

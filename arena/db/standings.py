@@ -165,7 +165,7 @@ class RatingRepository(Repository):
         """Return every active bot's active version for matchmaking, ordered by id.
 
         Bots of deleted accounts and bots whose image or folder is missing are left out. With ``house_only``,
-        third-party bots and queued matches with such bots are left out too. ``rested_at`` is a time in UTC:
+        untrusted bots and queued matches with such bots are left out too. ``rested_at`` is a time in UTC:
         versions that are resting then after quarantined matches are left out.
         """
         with self._transactions.read() as connection:

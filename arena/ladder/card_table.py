@@ -34,7 +34,7 @@ class WinRate(Estimate):
     """A share of games won, from 0 to 1, with Wilson's score interval.
 
     Attributes:
-        effective: Effective number of independent games.
+        effective: Effective number of independent decisions.
     """
 
     effective: float
@@ -74,7 +74,7 @@ def _wilson(rate: float, number: float) -> tuple[float, float]:
 
 
 FEW: Final = 100
-"""Minimum effective number of games for a reliable figure."""
+"""Minimum effective number of decisions for a reliable figure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

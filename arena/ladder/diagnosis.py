@@ -1,4 +1,4 @@
-"""What a bot's stderr says about its failure. All of it is untrusted."""
+"""Finds the cause of a bot's failure in its stderr, which is untrusted."""
 
 import re
 from typing import Final
@@ -18,8 +18,8 @@ _NETWORK_ERROR: Final = re.compile(
     r"|\bgetaddrinfo (?:failed|E[A-Z_]+)|\bgaierror\b"
     r"|\b(?:ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND)\b",
 )
-"""What many languages' libraries print for unresolved names and unreachable hosts. The codes match only as
-whole words in capitals: Python's ModuleNotFoundError contains one of them in mixed case."""
+"""Many languages' messages about unresolved names and unreachable hosts. The codes match only as whole words
+in capitals: Python's ModuleNotFoundError contains one of them in mixed case."""
 
 _MISSING_MODULE: Final = re.compile(rf"\b(?:{'|'.join(language.missing_module for language in LANGUAGES)})\b")
 

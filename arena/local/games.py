@@ -207,7 +207,7 @@ class GameInThisProcess:
         )
 
     def _send_result(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
-        """Pass the result to a bot. On the ladder, a failure here ends the program, but the game stands."""
+        """Pass the result to a bot. On the ladder, a failure here ends the program, but the game counts."""
         try:
             self._timer.call(self._move_seconds, lambda: tell(end))
         except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises

@@ -46,9 +46,9 @@ class Mailer:
             why = f"the mail server refused the address: {code} {_text(text)}"
             raise NotDelivered(why, final=code >= _PERMANENT_ERROR) from error
         except smtplib.SMTPDataError as error:
-            # The address may be right, so its subscription is not switched off at once. But a permanent error
-            # counts as the receiver's fault: otherwise, this email would block the address's other notices
-            # forever.
+            # The address may be right, so its subscription is not switched off immediately. But a permanent
+            # error counts as the receiver's fault: otherwise, this email would block the address's other
+            # notices forever.
             why = f"the mail server refused the email: {error.smtp_code} {_text(error.smtp_error)}"
             raise NotDelivered(why, ours=error.smtp_code < _PERMANENT_ERROR) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:

@@ -148,8 +148,9 @@ class Settings(BaseSettings):
     accept_missing: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description=(
-            "Controls that may be missing on this host, separated by commas and named as in `arena doctor`. "
-            "If any other control is missing, [untrusted bots are refused](canary.md#untrusted-bots)."
+            "[Controls](canary.md#the-controls) that may fail on this host, separated by commas and named as "
+            "in `arena doctor`. If any other control fails, "
+            "[untrusted bots are refused](canary.md#untrusted-bots)."
         ),
     )
     images_url: str | None = Field(

@@ -62,7 +62,7 @@ class MatchSpec:
     """A table of 2 to 5 bots, and the deals that they play."""
 
     match: str  # the match's id
-    attempt: int  # from 1; incremented each time the match is played again after an arena fault
+    attempt: int  # from 1; incremented each time the match is claimed
     rules: Rules
     seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits each
     # One per bot: the id of a Docker image (`sha256:…`), or the bot's folder for the process runtime.

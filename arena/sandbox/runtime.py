@@ -12,7 +12,7 @@ from arena.protocol.match import Limits
 from arena.protocol.sandbox_controls import HostReport
 
 SOCKET_NAME: Final = "referee.sock"
-"""Name of the referee's socket in a seat's socket directory."""
+"""Name of the referee's socket in a seat's socket folder."""
 
 FIRST_UID: Final = 64_000
 """The uid of slot 0. Slot k has ``FIRST_UID + k``."""
@@ -50,7 +50,7 @@ class SandboxSpec:
 
     name: str  # unique on this host, such as `arena-<install>-<match>-<attempt>-<seat>`
     source: str  # a Docker image's id (`sha256:…`), or a bot's folder
-    socket_dir: Path  # directory that contains only this seat's socket
+    socket_dir: Path  # folder that contains only this seat's socket
     slot: int  # from 0; unique among running sandboxes; determines the uid
     limits: Limits
     deadline_seconds: int  # maximum lifetime, enforced even if the arena has exited

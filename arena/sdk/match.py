@@ -190,7 +190,7 @@ class Match:
     def answers(self, message: pb.RefereeMessage) -> list[pb.Move]:
         """Handle the events in a message, and return the answers to its requests.
 
-        Events that this library doesn't know are ignored. Raises BotFailed if the bot's own code failed, or
+        Unknown events are ignored. Raises BotFailed if the bot's own code failed, or
         ValueError if the referee sent an unknown card, game or variant.
         """
         moves = []

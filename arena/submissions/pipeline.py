@@ -38,7 +38,7 @@ _SLOW: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
 """Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
-"""How long a submission waits after the arena has failed to play one of its games."""
+"""Pause before a submission is retried after the arena has failed to play one of its games."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0

@@ -28,7 +28,7 @@ MAX_CONCURRENT: Final = 16
 """Maximum number of concurrent uploads in a process. Each takes a few MiB of memory."""
 
 SOURCE_SLOTS: Final = 4
-"""How many of the ``MAX_CONCURRENT`` slots are reserved for source files, which arrive within seconds."""
+"""Number of the ``MAX_CONCURRENT`` slots that are reserved for source files, which arrive within seconds."""
 
 MAX_PER_ADDRESS: Final = 8
 """Maximum number of concurrent uploads from one address, which a classroom behind a router may share."""

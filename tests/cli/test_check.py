@@ -228,5 +228,5 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
     elsewhere = {"DOCKER_HOST": f"unix://{tmp_path}/nothing.sock", "TMPDIR": str(tmp_path / "tmp")}
     done = worded(forked.run(["check", "mine.py"], tmp_path, USUAL | elsewhere, b"", PATIENCE))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "can't check bots on this machine: No Docker engine answers" in done.stderr
+    assert "can't check bots on this machine: no Docker engine responds" in done.stderr
     assert list((tmp_path / "tmp").iterdir()) == []

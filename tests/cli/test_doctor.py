@@ -86,7 +86,7 @@ def test_a_missing_engine_is_reported(tmp_path: Path) -> None:
     """If the engine is missing, the exit code is 2, and there is no traceback."""
     done = doctor(tmp_path, DOCKER_HOST=f"unix://{tmp_path}/nothing.sock")
     assert done.returncode == 2
-    assert "No Docker engine answers" in done.stderr
+    assert "no Docker engine responds" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -310,7 +310,10 @@ def test_invalid_changes_of_state(store: Store) -> None:
     for act, why in (
         (lambda: states.unbench("mine", NOW, ENTRY), "mine is active, not benched"),
         (lambda: states.unbench("retired", NOW, ENTRY), "retired is retired, not benched"),
-        (lambda: states.bench("retired", "", NOW, ENTRY), "retired is retired, so it plays no new matches"),
+        (
+            lambda: states.bench("retired", "", NOW, ENTRY),
+            "retired is retired, so it gets no new rated matches",
+        ),
         (lambda: states.bench("other", "", NOW, ENTRY), "other is a house bot"),
         (lambda: states.retire("other", NOW, ENTRY), "other is a house bot"),
         (lambda: states.play_version("other", 1, NOW, ENTRY), "other is a house bot"),

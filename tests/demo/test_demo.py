@@ -111,7 +111,7 @@ def test_a_taken_port_is_reported_before_anything_is_done(place: Place, host: st
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
-        ({"DOCKER_HOST": "unix:///nowhere.sock"}, "No Docker engine answers"),
+        ({"DOCKER_HOST": "unix:///nowhere.sock"}, "no Docker engine responds"),
         ({"ARENA_SANDBOX": "chroot"}, "ARENA_SANDBOX"),
         ({"ARENA_OPS_ADDRESS": f"{'a' * 64}:1"}, "ARENA_OPS_ADDRESS"),
         ({"ARENA_DATABASE_URL": "postgres://ann@nowhere/x"}, "postgresql+psycopg://HOST/NAME"),

@@ -13,6 +13,7 @@ SYSTEM = {
     "Chromium, PostgreSQL, npm",
     "gcc",
     "shellcheck",
+    "stress-ng",
 }
 
 

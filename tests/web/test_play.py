@@ -242,7 +242,7 @@ def test_games_per_address_are_limited(world: World) -> None:
     first, *_ = [sit_down(visitor) for visitor in visitors]
     answer = one.post("/play", data={"opponent": "greedy"})
     assert answer.status_code == 503
-    assert "3 other people are already playing or waiting from your IP address" in answer.text
+    assert "3 other people at your IP address are already playing or waiting" in answer.text
     elsewhere = browser(world, host="192.0.2.1")
     waiting = sit_down(elsewhere)
     again = sit_down(visitors[0])

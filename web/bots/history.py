@@ -18,14 +18,14 @@ from arena.rules import State
 
 OPPONENTS_PER_PAGE: Final = 20
 RECENT: Final = 30
-"""How many of a bot's latest games to read for its habits: the cards that it takes, and its slowest
+"""Number of a bot's latest games to read for its habits: the cards that it takes, and its slowest
 decision."""
 
 FAULTY: Final = 50
-"""How many of a bot's latest faulty games to read."""
+"""Number of a bot's latest games with a fault to read."""
 
 SHOWN_FAULTY: Final = 10
-"""How many faulty games to list."""
+"""Number of games with a fault to list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

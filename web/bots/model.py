@@ -42,7 +42,7 @@ from web.http.parameters import (
 VERSIONS_PER_PAGE: Final = 10
 GAMES_PER_PAGE: Final = 20
 CURVE_VERSIONS: Final = 20
-"""How many of the latest versions the curve shows."""
+"""Maximum number of versions in the curve: the latest."""
 
 _SIGMAS: Final = 2
 

@@ -14,7 +14,7 @@ from web.http.errors import Problem
 from web.http.rate_limits import network_of_visitor
 
 MAX_CONCURRENT: Final = 8
-"""How many requests from one address may run at the same time; all addresses share 40 threads."""
+"""Maximum number of concurrent requests from one address; all addresses share 40 threads."""
 
 MAX_BODY_BYTES: Final = 64 * 1024
 """Limit for the bodies of forms and data, in bytes. Routes that accept more set their own."""

@@ -124,7 +124,7 @@ class _Body:
 
 
 async def pieces(request: Request) -> AsyncIterator[bytes]:
-    """Yield a body in pieces of about 1 MiB. Raises Problem if the sender is silent, too slow, or gone."""
+    """Yield a body in pieces of about 1 MiB. Raises Problem if the sender stalls, is slow, or disconnects."""
     gathered = bytearray()
     try:
         async for chunk in request.stream():

@@ -17,7 +17,7 @@ from web.http.rendering import PageRouter, page
 from web.leaderboard.cache import Boards
 
 GAMES: Final = 10_000
-"""How many of the latest rated games are compared with their predictions."""
+"""Maximum number of rated games, the latest, to compare with their predictions."""
 
 _CACHE_TIME: Final = timedelta(minutes=10)
 """Time until a comparison of many games is recomputed."""

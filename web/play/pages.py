@@ -103,7 +103,7 @@ class OpenGameLimits:
             others = len(here) - here.count(new.visitor)
             if others > self._tables:
                 raise QuotaReached(
-                    f"{others} other people are already playing or waiting from your IP address: "
+                    f"{others} other people at your IP address are already playing or waiting: "
                     "try again later"
                 )
             # Otherwise one address that always has a waiting game would get every table that becomes free.

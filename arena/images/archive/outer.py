@@ -95,7 +95,7 @@ class Archive:
             name = "/".join(split(member.name, _ARCHIVE, limits))
             if name in self._files or name in links:
                 raise Rejected(
-                    f"the archive has {shown(name)} twice: save the image and submit the archive again"
+                    f"the archive contains {shown(name)} twice: save the image and submit the archive again"
                 )
             if member.kind is Kind.FILE:
                 self._files[name] = reader.position, member.size
@@ -103,7 +103,7 @@ class Archive:
                 links[name] = _layer_link(name, member)
             elif member.kind is not Kind.FOLDER:
                 raise Rejected(
-                    f"the archive has {shown(name)}, which is neither a file nor a folder; {_REMEDY}"
+                    f"the archive contains {shown(name)}, which is neither a file nor a folder; {_REMEDY}"
                 )
         for name, target in links.items():
             if target not in self._files:
@@ -187,7 +187,7 @@ def _layer_link(name: str, member: TarMember) -> str:
     folder, _, base = name.rpartition("/")
     if match is None or base != "layer.tar" or not folder or "/" in folder:
         raise Rejected(
-            f"the archive has the link {shown(name)}, which does not connect two of its layers; {_REMEDY}"
+            f"the archive contains the link {shown(name)}, which does not connect two layers; {_REMEDY}"
         )
     return match[1]
 

@@ -131,7 +131,7 @@ class TarReader:
         kind = _KINDS.get(flag)
         if kind is None:
             what = "a sparse file" if flag == b"S" else f"a member of type {flag!r}"
-            raise Rejected(f"{self._what}: it has {what}, but only files, folders and links are allowed")
+            raise Rejected(f"{self._what} contains {what}, but only files, folders and links are allowed")
         name = extended.get(b"path", _header_name(header))
         if kind is Kind.FILE and name.endswith(b"/"):
             kind = Kind.FOLDER
@@ -165,7 +165,7 @@ class TarReader:
         for key, value in self._records(data):
             if key.startswith(b"GNU.sparse"):
                 raise Rejected(
-                    f"{self._what}: it has a sparse file, but only files, folders and links are allowed"
+                    f"{self._what} contains a sparse file, but only files, folders and links are allowed"
                 )
             if key in {b"path", b"linkpath", b"size", b"mtime"}:
                 if flag == b"g":

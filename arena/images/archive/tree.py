@@ -259,5 +259,6 @@ class Tree:
 
 def _duplicate(parts: Parts) -> Rejected:
     return Rejected(
-        f"a layer has {shown('/'.join(parts))} twice: build the image with docker build, and save it again"
+        f"a layer contains {shown('/'.join(parts))} twice: build the image with docker build, "
+        "and save it again"
     )

@@ -128,7 +128,7 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            # Include all pauses since the sockets were opened: bots may start before the referee is told.
+            # Include all pauses since the sockets were opened: bots may start before ``started`` is called.
             missed = self._now.missed - self._missed_before
             if missed > _MAX_PAUSE_SECONDS:
                 why = f"was not running for {missed:.1f} s while the bot in seat {seat} was starting"

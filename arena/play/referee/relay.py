@@ -130,7 +130,7 @@ class Relay:
         try:
             bot, _ = self._listening.accept()
         except BlockingIOError:
-            return  # the bot has already gone
+            return  # the bot has already disconnected
         except OSError as error:
             self.close()
             self.watcher.failed(error)

@@ -41,7 +41,7 @@ def connect() -> docker.APIClient:
         client = docker.APIClient(version="auto", timeout=PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
     except (DockerException, OSError) as error:
         raise EngineUnavailable(
-            f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
+            f"no Docker engine responds at {address}: {error}. Start one, make sure that you are allowed "
             "to use it (join the docker group), or set DOCKER_HOST to another one. Without an engine, bots "
             "can run only as plain processes, which is safe only for your own bots."
         ) from error

@@ -21,7 +21,7 @@ from arena.sandbox.runtime import (
 )
 
 SOCKET_MOUNT: Final = "/run/arena"
-"""The socket directory in a bot's container; read-only."""
+"""The socket folder in a bot's container; read-only."""
 
 INIT_FILE: Final = "kaiten-init"
 INIT_MOUNT: Final = "/run/arena-init"

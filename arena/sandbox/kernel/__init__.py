@@ -1,1 +1,1 @@
-"""What a runtime with containers needs from the Linux kernel: limits, filters, logs and caches."""
+"""Linux kernel features that container runtimes need: limits, filters, logs and caches."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 _FRESH_SECONDS: Final = 60.0
-"""How long a layer is assumed to stay in memory."""
+"""Time for which a layer is assumed to stay in memory."""
 
 _MAX_FILES: Final = 50_000
 _MAX_BYTES: Final = 1024**3
