@@ -1,13 +1,14 @@
 """Finds the bots given to a command: files, folders, house bots, and programs in any language."""
 
 import os
+import re
 import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +19,14 @@ from arena.play.botfiles import bot_names, samples
 
 HOUSE: Final = "house"
 _SELF: Final = "local"
-_MAX_BYTES: Final = 64 * 1024 * 1024
-_CACHES: Final = frozenset({"__pycache__", "node_modules"})
+_NAMING: Final = re.compile(
+    r"""^\s*(?:from|import)\b[^\n(]*(?:\([^)]*\))?|(?<=["'`])[^"'`\n]+(?=["'`])""", re.MULTILINE
+)
+"""The parts of source code that name files: imports, and everything between quotation marks."""
+_FOLDERS_MODULES: Final = frozenset({"__init__", "index"})
+"""Modules that are loaded when their folder is imported."""
+_LIBRARIES: Final = frozenset({"arena", "node_modules"})
+"""Folders that contain no code of a bot's author."""
 
 
 class UnusableBot(ValueError):
@@ -121,30 +128,56 @@ def bots_in(folder: Path) -> tuple[LocalBot, ...]:
 
 
 def digest_of(bot: LocalBot) -> str:
-    """Return a hash of a bot's file, of its folder, or of its command and the files named in it.
+    """Return a hash of a bot's code, which docs/at-home.md defines in "Compare two bots".
 
     Raises UnusableBot if a file can't be read.
     """
     hashed = sha256(repr(bot.command).encode() if bot.file is None else b"")
     try:
-        for file in _files(bot):
-            hashed.update(file.name.encode() + b"\0" + file.read_bytes())
+        for main in _main_files(bot):
+            for file in sorted(_code(main)):
+                hashed.update(os.fsencode(file.relative_to(main.parent)) + b"\0")
+                with file.open("rb") as content:
+                    hashed.update(file_digest(content, "sha256").digest())
     except OSError as error:
         raise UnusableBot(f"can't read {bot.name}: {error}") from error
     return hashed.hexdigest()[:16]
 
 
-def _files(bot: LocalBot) -> Iterator[Path]:
-    if bot.file is None:
-        yield from (Path(word) for word in bot.command if Path(word).is_file())
-    elif bot.language is None or bot.file.name != bot.language.file:
+def _main_files(bot: LocalBot) -> Iterator[Path]:
+    if bot.file is not None:
         yield bot.file
     else:
-        for file in sorted(bot.file.parent.rglob("*")):
-            parts = file.relative_to(bot.file.parent).parts
-            plain = not any(part in _CACHES or part.startswith(".") for part in parts)
-            if plain and file.is_file() and file.stat().st_size <= _MAX_BYTES:
-                yield file
+        yield from (path for path in map(Path, bot.command) if path.is_file())
+
+
+def _code(main: Path) -> set[Path]:
+    """Return a file and, if it is source code, the files in its folder that it needs, directly or not."""
+    code: set[Path] = set()
+    names: set[str] = set()
+    found = {main}
+    while found:
+        code |= found
+        for file in found:
+            if language_of(file.name) is not None:
+                text = file.read_text("utf-8", "surrogateescape")
+                for part in _NAMING.findall(text):
+                    names.update(part.split("/"), re.findall(r"\w+", part))
+        found = set(_named_in(main.parent, names)) - code
+    return code
+
+
+def _named_in(folder: Path, names: set[str]) -> Iterator[Path]:
+    """Yield the named files in a folder and in its named subfolders."""
+    for path in folder.iterdir():
+        if path.name in _LIBRARIES or path.name.startswith("."):
+            continue
+        is_source = language_of(path.name) is not None
+        if path.name in names or (is_source and (path.stem in names or path.stem in _FOLDERS_MODULES)):
+            if path.is_file():
+                yield path
+            elif path.is_dir():
+                yield from _named_in(path, names)
 
 
 def _bot_at(path: Path) -> LocalBot | None:

@@ -1,6 +1,7 @@
 """Tests of ``arena compare``."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,17 @@ def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
     worse = arena("compare", "random", "expected", "--field", "first.py", "--players", "3", folder=folder)
     assert worse.returncode == 1
     assert b"random is worse than expected" in worse.stdout
+
+
+def test_results_next_to_the_bot_are_continued(folder: Path) -> None:
+    """A bot's results and other output in its folder, whatever their names, are not part of its code."""
+    (folder / "bot.py").write_text((folder / "first.py").read_text())
+    args = ("compare", "bot.py", "first.py", "--results", "bot.jsonl")
+    for games in ("2", "4"):
+        done = arena(*args, "-n", games, folder=folder)
+        assert done.returncode == 1, done.stderr
+        (folder / os.fsdecode(b"\xff.txt")).touch()
+    assert b"continuing; deals so far: 1" in done.stderr
 
 
 def test_stored_results_are_continued(folder: Path) -> None:

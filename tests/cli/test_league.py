@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 def test_an_unreadable_file_is_reported_in_one_line(folder: Path) -> None:
     """The message blames the bot, not the league."""
     (folder / "bots" / "three").mkdir()
-    (folder / "bots" / "three" / "bot.py").write_text(FIRST)
+    (folder / "bots" / "three" / "bot.py").write_text(f"DATA = 'data'\n{FIRST}")
     (folder / "bots" / "three" / "data").symlink_to("/proc/self/mem")
     done = arena("league", "bots", "-n", "2", folder=folder)
     assert done.returncode == 2

@@ -1,5 +1,6 @@
 """Tests of games between bots in their own processes."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -100,6 +101,34 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
     before = digest_of(found)
     program.write_text("#!/bin/sh\nexit 1\n")
     assert digest_of(found) != before
+
+
+@pytest.mark.parametrize("suffix", ["py", "js"])
+@pytest.mark.parametrize("name", ["bot", "mine"])
+def test_the_digest_depends_on_what_the_bot_needs(tmp_path: Path, name: str, suffix: str) -> None:
+    """A bot's code includes the files that it imports or names, and those that these need, but no others."""
+    main = tmp_path / f"{name}.{suffix}"
+    if suffix == "py":
+        main.write_text("from kit import (\n    helper,\n)\nWEIGHTS = open('data/' \"big weights.npz\")\n")
+        helper = "from .deep import value\n"
+        needed = ["kit/__init__.py", "kit/helper.py", "kit/deep.py", "data/big weights.npz"]
+    else:
+        main.write_text("import { helper } from './kit'\nread(`./data/big weights.npz`)\n")
+        helper = "require('./deep.js')\n"
+        needed = ["kit/index.js", "kit/helper.js", "kit/deep.js", "data/big weights.npz"]
+    others = ["data/more.npz", "old/helper.py", "test_bot.py", "bot.jsonl", "node_modules/kit/index.js"]
+    for file in (*needed, *others):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(
+            helper if "helper" in file else "import './helper'\n" * ("index" in file)
+        )
+    (tmp_path / os.fsdecode(b"data/\xff")).touch()
+    bots = [find_bot(str(main)), bot_of_command(f"{shlex.quote(sys.executable)} {main}")]
+    for file in (*needed, *others):
+        before = [digest_of(bot) for bot in bots]
+        (tmp_path / file).write_text((tmp_path / file).read_text() + "\n")
+        changed = [digest_of(bot) != old for bot, old in zip(bots, before, strict=True)]
+        assert changed == [file in needed] * 2, file
 
 
 @pytest.mark.parametrize(
