@@ -98,7 +98,7 @@ def compare(  # noqa: PLR0913 - one argument per option
             Hypotheses(effect=effect, error=error)
             comparison = Comparison(
                 bots=tuple(each.name for each in table),
-                digests=tuple(map(digest_of, table)),
+                digests=() if results is None else tuple(map(digest_of, table)),
                 tables=tables,
                 seed=secrets.randbits(32) if seed is None else seed,
                 effect=effect,

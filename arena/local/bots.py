@@ -99,7 +99,7 @@ def bot_of_command(line: str) -> LocalBot:
         )
     command = (str(Path(program).absolute()), *words[1:])
     named = f"--bot {shlex.quote(line)}"
-    return LocalBot(name=Path(words[-1]).stem, word=named, author=_SELF, command=command)
+    return LocalBot(name=_text(Path(words[-1]).stem), word=named, author=_SELF, command=command)
 
 
 def with_distinct_names(bots: Sequence[LocalBot]) -> tuple[LocalBot, ...]:
@@ -212,7 +212,7 @@ def _bot_of_file(path: Path, word: str) -> LocalBot:
     language = language_of(path.name)
     if language is None and os.access(path, os.X_OK):
         command = (str(path.absolute()),)
-        return LocalBot(name=path.stem, word=shlex.quote(word), author=_SELF, command=command)
+        return LocalBot(name=_text(path.stem), word=shlex.quote(word), author=_SELF, command=command)
     if language is None:
         known = " or ".join(f"{known.title} ({known.suffixes[0]})" for known in LANGUAGES)
         raise UnusableBot(
@@ -228,5 +228,10 @@ def _source_file_bot(name: str, word: str, author: str, file: Path, language: La
     runner = (sys.executable, "-m", "arena.local.program") if language is PYTHON else language.interpreter
     command = (*runner, str(file))
     return LocalBot(
-        name=name, word=shlex.quote(word), author=author, file=file, command=command, language=language
+        name=_text(name), word=shlex.quote(word), author=author, file=file, command=command, language=language
     )
+
+
+def _text(name: str) -> str:
+    """Escape the bytes of a file's name that are not UTF-8. Otherwise JSON could not contain the name."""
+    return os.fsencode(name).decode(errors="backslashreplace")

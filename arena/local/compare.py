@@ -30,7 +30,7 @@ class Comparison:
 
     format: str = "kaiten-compare/1"
     bots: tuple[str, ...]  # names: the bot to test, the bot to beat, then the field
-    digests: tuple[str, ...]  # a hash of each bot's code
+    digests: tuple[str, ...]  # a hash of each bot's code; empty if results aren't stored
     tables: tuple[Variant, ...]  # the variants to play, in turn, one deal each
     seed: int
     effect: float

@@ -1,6 +1,7 @@
 """Tests of ``arena league``."""
 
 import json
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -30,6 +31,18 @@ def test_an_unreadable_file_is_reported_in_one_line(folder: Path) -> None:
     done = arena("league", "bots", "-n", "2", folder=folder)
     assert done.returncode == 2
     assert done.stderr.decode().startswith("arena: can't read three: ")
+
+
+def test_names_that_are_not_utf_8_are_escaped(folder: Path) -> None:
+    """JSON can't contain them."""
+    (folder / "bots" / os.fsdecode(b"b\xff.py")).write_text(FIRST)
+    args = ("league", "bots", "-n", "4", "--players", "3", "--json")
+    for games in (4, 8):
+        done = arena(*args, folder=folder)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["games"] == games
+    told = json.loads(done.stdout)
+    assert {(row["bot"], row["version"]) for row in told["rows"]} == {("one", 1), ("two", 1), (r"b\xff", 1)}
 
 
 def test_a_league_continues(folder: Path) -> None:
