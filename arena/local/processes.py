@@ -23,7 +23,7 @@ from arena.play.launcher import LauncherError
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import FULL_TABLE
 from arena.play.replay.document import Seat
-from arena.protocol.faults import Fault
+from arena.protocol.faults import FINAL_FAULTS, Fault
 from arena.protocol.match import (
     Clock,
     GameRecord,
@@ -109,8 +109,10 @@ class ProgramPlayer:
             except LauncherError as error:
                 raise PlayingFailed(f"a match failed: {error}") from error
             stderrs = [end_of(seat.stderr) for seat in record.seats]
-            for bot, seat, words in zip(bots, record.seats, stderrs, strict=True):
-                if seat.trouble is not None and not seat.sdk:
+            firsts = [record.games[0].steps[0][spec.seatings[0].index(number)] for number in range(len(bots))]
+            for bot, seat, words, first in zip(bots, record.seats, stderrs, firsts, strict=True):
+                moved = first is not None and first.fault not in FINAL_FAULTS
+                if seat.trouble is not None and not seat.sdk and not moved:
                     name = self.bots[bot].name
                     raise BotUnloadable(f"{name} didn't connect to the referee: {seat.trouble}", words)
             for game, played, seating in zip(left, record.games, spec.seatings, strict=False):

@@ -81,6 +81,14 @@ def test_a_crash_costs_one_game_and_is_explained(
         assert (seen.round, seen.turn) == (2, 1)
 
 
+def test_a_program_without_a_library_may_crash(tmp_path: Path, first: LocalBot) -> None:
+    """``Hello.sdk`` may be empty: only a program that is lost before its first move is refused."""
+    nameless = "from arena.sdk import match\nmatch._SDK = ''\n"
+    text = "def choose(view):\n    if view.round == 2: raise KeyError('lost')\n    return view.hand[0]\n"
+    (result,) = play(1, first, command(tmp_path, nameless + text + RUN))
+    assert [mistake.fault for mistake in result.mistakes] == [Fault.CRASH]
+
+
 def test_a_program_that_is_not_a_bot_is_refused(tmp_path: Path, first: LocalBot) -> None:
     """A program that never sends Hello is refused. The error shows what it printed."""
     program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")
