@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from types import FrameType
 from typing import Annotated, Any, ClassVar, Final
 
 import typer
@@ -198,13 +197,11 @@ def arena(
     """Kaiten: an arena where Sushi Go! bots play rated games."""
 
 
-class _Terminated(BaseException):
-    """SIGTERM arrived. A SystemExit would count as a fault of the bot that it interrupts."""
-
-
 def main() -> None:
-    """Run the command line. Like Ctrl-C, SIGTERM raises an exception, so that the command cleans up."""
-    signal.signal(signal.SIGTERM, _terminate)
+    """Run the command line. SIGTERM stops it as Ctrl-C does, so that the command cleans up."""
+    # asyncio only logs exceptions in callbacks, except KeyboardInterrupt and SystemExit. A SystemExit would
+    # count as a fault of the bot that it interrupts.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Escape characters that the locale's encoding lacks, as Python does on stderr.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -213,14 +210,8 @@ def main() -> None:
     atexit.register(gc.freeze)
     try:
         app(prog_name="arena")
-    except _Terminated:
-        sys.exit(128 + signal.SIGTERM)
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard what is still in stdout's buffer
         sys.exit(f"arena: {error}: free some space, and run the command again")
-
-
-def _terminate(_number: int, _frame: FrameType | None) -> None:
-    raise _Terminated

@@ -1,6 +1,7 @@
 """Tests of ``arena referee``."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from tests.cli.forked import Started, started
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
-from .command import FIRST, environment
+from .command import FIRST, LOOP, environment
 
 BOT = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[0]\nrun(choose)\n"
 CRASH = BOT.replace("def choose(view): return", "def choose(view): 1 / (view.turn - 2); return")
@@ -24,16 +25,24 @@ def waiting(folder: Path, *args: str) -> Iterator[tuple[Started, str]]:
         yield command, command.readline().split("ARENA_REFEREE=")[1].strip()
 
 
-def dial(address: str, source: str) -> int:
-    """Run a bot that connects to this address, and return the bot's exit code."""
-    done = subprocess.run(  # noqa: S603 - our own bot
+@contextmanager
+def dialled(address: str, source: str) -> "Iterator[subprocess.Popen[bytes]]":
+    """Run a bot that connects to this address, and kill it after use if it is still running."""
+    with subprocess.Popen(  # noqa: S603 - our own bot
         [sys.executable, "-c", source],
         env={**environment(), "ARENA_REFEREE": address},
         stderr=subprocess.DEVNULL,
-        check=False,
-        timeout=WAIT_SECONDS,
-    )
-    return done.returncode
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def dial(address: str, source: str) -> int:
+    """Run a bot that connects to this address, and return the bot's exit code."""
+    with dialled(address, source) as process:
+        return process.wait(WAIT_SECONDS)
 
 
 def test_a_game_in_words(tmp_path: Path) -> None:
@@ -72,6 +81,19 @@ def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
     assert move["cards"] == asked["turnRequest"]["hand"][:1]
     assert move["nonce"] == asked["turnRequest"]["nonce"]
     assert any("left" in line for line in lines)
+
+
+def test_sigterm_ends_it_while_a_bot_thinks(tmp_path: Path) -> None:
+    """SIGTERM interrupts a bot that never answers, and the socket is removed."""
+    (tmp_path / "slow.py").write_text(LOOP.replace("    while", "    print('thinking')\n    while"))
+    with waiting(tmp_path, "slow.py", "--listen", "unix:s") as (referee, address), dialled(address, BOT):
+        assert referee.readline() == "thinking\n"
+        referee.interrupt(signal.SIGTERM)
+        code, _, errors = referee.wait()
+    assert code == 130
+    assert errors.startswith("arena: stopped, --seed ")
+    assert errors.count("\n") == 1
+    assert not (tmp_path / "s").exists()
 
 
 def test_ctrl_c_ends_it(tmp_path: Path) -> None:
