@@ -1,6 +1,5 @@
 """``arena check``: the arena's own qualification, run on the author's machine."""
 
-import signal
 import time
 from typing import Annotated, Final
 
@@ -40,8 +39,6 @@ def check(
     began = time.monotonic()
     # Log only errors: less serious events are reported as the submission's progress.
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
-    # Closing the terminal stops the command as SIGTERM does, so that it cleans up.
-    signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
         reporter = ProgressReporter(lambda: time.monotonic() - began)
         document, image_bytes = check_bot(read_settings(), target_of(target), reporter.update, say)

@@ -26,7 +26,7 @@ EXIT_USAGE: Final = 2
 """Exit code: incorrect usage or unusable input."""
 
 EXIT_INTERRUPTED: Final = 130
-"""Exit code: interrupted with Ctrl-C or SIGTERM."""
+"""Exit code: interrupted with Ctrl-C, SIGTERM or SIGHUP."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

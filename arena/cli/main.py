@@ -198,10 +198,12 @@ def arena(
 
 
 def main() -> None:
-    """Run the command line. SIGTERM stops it as Ctrl-C does, so that the command cleans up."""
+    """Run the command line. Like Ctrl-C, SIGTERM and closing the terminal let the command clean up."""
     # asyncio only logs exceptions in callbacks, except KeyboardInterrupt and SystemExit. A SystemExit would
     # count as a fault of the bot that it interrupts.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores it
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Escape characters that the locale's encoding lacks, as Python does on stderr.
         sys.stdout.reconfigure(errors="backslashreplace")

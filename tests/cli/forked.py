@@ -216,6 +216,7 @@ def _all(file: str) -> bytes:
 def _command(
     main: Main, words: Sequence[str], folder: Path, environment: dict[str, str], files: Sequence[str]
 ) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
     for number, name in zip(_STANDARD, files, strict=True):
         opened = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_APPEND)
         os.dup2(opened, number)

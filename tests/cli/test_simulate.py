@@ -136,9 +136,9 @@ def test_an_existing_file_is_replaced_only_by_a_whole_one(folder: Path) -> None:
     assert len((folder / "g.jsonl").read_bytes().splitlines()) == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals) -> None:
-    """Neither Ctrl-C nor SIGTERM leaves an incomplete file, under any name."""
+    """Ctrl-C, SIGTERM or closing the terminal leaves no incomplete file, under any name."""
     with started((*ENDLESS, "g.jsonl"), folder, environment()) as command:
         command.wait_until(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
         assert not (folder / "g.jsonl").exists()
