@@ -4,6 +4,7 @@ There is no time limit, so a debugger may stop the program anywhere.
 """
 
 import asyncio
+import errno
 import shutil
 import socket
 import sys
@@ -69,6 +70,7 @@ class LocalAddress:
         self._path = Path(place).absolute() if kind == "unix" and place else None
         try:
             if self._path is not None:
+                _remove_unused(self._path)
                 self.socket = listen(self._path)
                 self.target = f"unix://{self._path}"
             elif kind == "tcp" and place.isdecimal() and int(place) in _PORTS:
@@ -85,6 +87,14 @@ class LocalAddress:
         self.socket.close()
         if self._path is not None:
             self._path.unlink(missing_ok=True)
+
+
+def _remove_unused(path: Path) -> None:
+    """Remove a socket that a killed process left behind. Raises OSError."""
+    # A datagram socket can't connect to a process that is listening, so it doesn't disturb one.
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+        if probe.connect_ex(str(path)) == errno.ECONNREFUSED and path.is_socket():
+            path.unlink()
 
 
 async def referee(

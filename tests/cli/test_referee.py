@@ -12,7 +12,7 @@ from tests.cli.forked import Started, started
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
-from .command import FIRST, LOOP, environment
+from .command import FIRST, LOOP, arena, environment
 
 BOT = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[0]\nrun(choose)\n"
 CRASH = BOT.replace("def choose(view): return", "def choose(view): 1 / (view.turn - 2); return")
@@ -105,3 +105,20 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
     assert errors.startswith("arena: stopped, --seed ")
     assert errors.count("\n") == 1
     assert not any(tmp_path.iterdir())
+
+
+def test_a_killed_referees_address_can_be_used_again(tmp_path: Path) -> None:
+    """An address that is in use is refused, and the game there isn't disturbed."""
+    args = ("greedy", "--listen", "unix:s")
+    with waiting(tmp_path, *args) as (referee, _):
+        referee.kill()
+    assert (tmp_path / "s").is_socket()
+    with waiting(tmp_path, *args) as (referee, address):
+        refused = arena("referee", *args, folder=tmp_path)
+        assert (refused.returncode, refused.stderr.count(b"\n")) == (2, 1)
+        assert b"can't listen on unix:s: Address already in use" in refused.stderr
+        assert dial(address, BOT) == 0
+        assert referee.wait().code == 0
+    (tmp_path / "s").write_text("a file")
+    assert arena("referee", *args, folder=tmp_path).returncode == 2
+    assert (tmp_path / "s").read_text() == "a file"
