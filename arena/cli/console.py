@@ -1,5 +1,6 @@
 """Console output: messages and errors on stderr, progress bars only on terminals."""
 
+import errno
 import json
 import logging
 import os
@@ -138,7 +139,9 @@ def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(target).resolve()
+    path = Path(os.path.realpath(target))
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), target)
     if path.is_dir():
         raise IsADirectoryError(f"{target} is a folder: specify a file in it")
     if path.exists() and not path.is_file():

@@ -115,11 +115,14 @@ def with_distinct_names(bots: Sequence[LocalBot]) -> tuple[LocalBot, ...]:
 def bots_in(folder: Path) -> tuple[LocalBot, ...]:
     """Return all bots in a folder, sorted by name: its source files, and its subfolders that contain a bot.
 
-    Raises UnusableBot if it is not a folder, or two bots in it have the same name.
+    Raises UnusableBot if it is not a folder, can't be read, or has two bots with the same name.
     """
     if not folder.is_dir():
         raise UnusableBot(f"no such folder: {folder}")
-    bots = [bot for path in sorted(folder.iterdir()) if (bot := _bot_at(path)) is not None]
+    try:
+        bots = [bot for path in sorted(folder.iterdir()) if (bot := _bot_at(path)) is not None]
+    except (OSError, RuntimeError) as error:  # for example, no permission, or a loop of symbolic links
+        raise UnusableBot(f"can't read {folder}: {error}") from error
     names = [bot.name for bot in bots]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:

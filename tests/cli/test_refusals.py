@@ -41,6 +41,7 @@ REFUSED = {
     "play . first.py": ". has no bot.py or bot.js",
     "play greedy first.py first.py --dummy": "3 players with a dummy: ",
     "play greedy first.py -o no/where": "can't write no/where: ",
+    "play greedy first.py -o loops/a.py": "can't write loops/a.py: ",
     "play greedy first.py -o /dev/full": "can't write /dev/full: ",
     "puzzle first.py greedy": "first.py: not a puzzle: ",
     "puzzle nope greedy": "can't read nope: ",
@@ -51,6 +52,7 @@ REFUSED = {
     "compare greedy first.py --results no/where": "can't use no/where: ",
     "league none": "no such folder: none",
     "league empty": "too few bots in the league: 0 found, 2 needed. Add house bots with --house",
+    "league loops --house greedy": "can't read ",
     "league bots --house gredy": "there is no bot called 'gredy'. Did you mean greedy?",
     "league bots --house one": "a bot in bots has the same name as the house bot one: rename yours",
     "league bots --players 9": "9 players: Sushi Go! is for 2 to 5",
@@ -103,8 +105,9 @@ REFUSED = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with bots, replays and other files."""
     folder = tmp_path_factory.mktemp("refused")
-    for name in ("bots", "bad", "empty"):
+    for name in ("bots", "bad", "empty", "loops"):
         (folder / name).mkdir()
+    (folder / "loops" / "a.py").symlink_to("a.py")
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     untrue = json.loads(GAME)
