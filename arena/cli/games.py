@@ -166,7 +166,9 @@ def games(
     lost: Annotated[
         bool, typer.Option("--lost", help="With --mine: only games that none of your bots won.")
     ] = False,
-    count: Annotated[int, typer.Option("--games", "-n", min=1, help="Maximum number of games.")] = 20,
+    count: Annotated[
+        int, typer.Option("--games", "-n", min=1, max=1_000_000, help="Maximum number of games.")
+    ] = 20,
     as_json: Json = False,
 ) -> None:
     """List rated games, newest first.

@@ -35,7 +35,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     command: OneCommand = None,
     lost: Annotated[bool, typer.Option("--lost", help="Use the latest games that your bots lost.")] = False,
     count: Annotated[
-        int, typer.Option("--games", "-n", min=1, help="Maximum number of games for --lost.")
+        int, typer.Option("--games", "-n", min=1, max=1_000_000, help="Maximum number of games for --lost.")
     ] = 20,
     of: Annotated[
         str | None,

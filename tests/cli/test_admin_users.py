@@ -74,6 +74,14 @@ def test_the_audit_log_shows_the_addresses_of_users(empty: Operator) -> None:
     ]
 
 
+@pytest.mark.parametrize("words", ["audit --last", "play-version mine"])
+def test_numbers_that_a_database_can_not_hold_are_refused(operator: Operator, words: str) -> None:
+    """The message names the maximum."""
+    done = operator.types(*words.split(), str(10**20))
+    assert done.code == 2
+    assert "Input should be less than or equal to 1000000" in done.err
+
+
 def test_roles_are_given_and_taken(operator: Operator) -> None:
     """Any account can be given a role. The last operator can't lose theirs."""
     with operator.store() as store:

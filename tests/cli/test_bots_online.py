@@ -202,6 +202,7 @@ def test_games_of_the_author_s_bots_are_listed(reader: Author) -> None:
     assert "no rated games lost by your bots" in reader.types("games", "--mine", "--lost").err
     assert len(json.loads(reader.types("games", "--mine", "-n", "1", "--json").out)["games"]) == 1
     assert reader.types("games", "--lost").code == 2
+    assert "less than or equal to" in reader.types("games", "-n", str(2**63)).err
     every = [row[0] for row in fine(reader.types("games"))]
     assert every[0] == "number"
     assert len(every) >= len(rows)

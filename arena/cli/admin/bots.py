@@ -67,7 +67,7 @@ def retire(bot: BotArgument) -> None:
 
 def play_version(
     bot: BotArgument,
-    version: Annotated[int, typer.Argument(min=1, metavar="N", help="Version to activate.")],
+    version: Annotated[int, typer.Argument(min=1, max=1_000_000, metavar="N", help="Version to activate.")],
 ) -> None:
     """Activate an older or newer version of a bot."""
     with _open_bot_operators() as operators:

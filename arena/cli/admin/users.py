@@ -136,7 +136,7 @@ def invite(
 
 
 def audit(
-    last: Annotated[int, typer.Option(min=1, help="Maximum number of entries.")] = 50,
+    last: Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number of entries.")] = 50,
     account: Annotated[str | None, typer.Option(help="Only actions by or on this account.")] = None,
 ) -> None:
     """Print the audit log, oldest entries first: actions by operators, and by users on their own accounts."""
