@@ -204,6 +204,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores it
         signal.signal(signal.SIGHUP, signal.default_int_handler)
+    _open_missing_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Escape characters that the locale's encoding lacks, as Python does on stderr.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -217,3 +218,12 @@ def main() -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard what is still in stdout's buffer
         sys.exit(f"arena: {error}: free some space, and run the command again")
+
+
+def _open_missing_streams() -> None:
+    """Open /dev/null for the standard streams that were closed when the command started."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is the stream's
+            os.set_inheritable(null, True)  # noqa: FBT003 - the library's signature
+            setattr(sys, name, os.fdopen(null, "r" if name == "stdin" else "w"))

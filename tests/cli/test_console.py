@@ -128,3 +128,26 @@ def test_two_commands_can_write_the_same_file(tmp_path: Path) -> None:
         first.write(b"first")
     assert file.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("closed", "line", "code"),
+    [
+        ("<&-", "replay verify -", 2),
+        (">&-", "compare greedy greedy -n 2 --results r.jsonl", 1),
+        ("2>&-", "compare greedy greedy -n 2 --results r.jsonl", 1),
+    ],
+)
+def test_a_closed_stream_is_like_dev_null(tmp_path: Path, closed: str, line: str, code: int) -> None:
+    """The command works, and no file takes the stream's place."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *line.split()],  # noqa: S607 - on PATH
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    if code == 1:
+        assert len((tmp_path / "r.jsonl").read_bytes().splitlines()) == 2
