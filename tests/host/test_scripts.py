@@ -13,7 +13,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -212,3 +212,39 @@ def test_every_target_is_explained() -> None:
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607 - on PATH
     listed = " ".join(line.split()[1] for line in done.stdout.splitlines())
     assert f"\n.PHONY: {listed} dev\n" in (ROOT / "Makefile").read_text()
+
+
+def waits_for_lock(process: int) -> bool:
+    """Return True if a script has started `flock`."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    with suppress(OSError):  # a child has ended
+        return any(Path(f"/proc/{child}/comm").read_text() == "flock\n" for child in children)
+    return False
+
+
+@pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock")
+def test_two_runs_of_venv_fill_one_environment(tmp_path: Path) -> None:
+    """The second run waits for the first, and then has nothing to do."""
+    tools = tmp_path / ".venv" / "bin"
+    for folder in (tools, tmp_path / "scripts"):
+        folder.mkdir(parents=True)
+    locks = [f"requirements{kind}.lock" for kind in ("", "-dev", "-uv")]
+    for name in ("scripts/venv", "scripts/uv-env.sh", "pyproject.toml", *locks):
+        shutil.copy(ROOT / name, tmp_path / name)
+    install = "case $* in *install*) echo once >>installed; read -r _ <go ;; esac"
+    for name, text in (("python", install), ("uv", ":")):
+        (tools / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tools / name).chmod(0o755)
+    (tmp_path / ".venv" / "kaiten-place").write_text(f"{tmp_path}\n")
+    os.mkfifo(tmp_path / "go")
+    command = [tmp_path / "scripts" / "venv"]
+    with subprocess.Popen(command) as first, subprocess.Popen(command) as second:  # noqa: S603 - our own script
+        try:
+            wait_until((tmp_path / "installed").exists, "the installation")
+            wait_until(lambda: waits_for_lock(first.pid) or waits_for_lock(second.pid), "the other run")
+            (tmp_path / "go").write_text("\n")
+            assert (first.wait(WAIT_SECONDS), second.wait(WAIT_SECONDS)) == (0, 0)
+        finally:
+            first.kill()
+            second.kill()
+    assert (tmp_path / "installed").read_text() == "once\n"
