@@ -67,17 +67,6 @@ class Candidate:
         return sum(self.games.values())
 
 
-def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players at the next table, chosen for the longest-waiting version.
-
-    It is the number with which that version has the fewest games, including queued ones, so that every
-    version plays about equally often with each number. Raises TooFewBots.
-    """
-    possible = possible_players(candidates, counts)
-    waiting = min(candidates, key=_priority)
-    return min(possible, key=lambda players: (_games_and_queued(waiting, players), players))
-
-
 def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> tuple[int, ...]:
     """Return the numbers of players for which there are enough bots. Raises TooFewBots."""
     largest = _largest_table(candidates)
@@ -91,12 +80,17 @@ def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> 
     return possible
 
 
-def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
+def draw_table(candidates: Sequence[Candidate], counts: Sequence[int], rng: random.Random) -> tuple[int, ...]:
     """Return the versions for the next match, in random order.
 
-    Raises TooFewBots if too few bots may share a table.
+    The number of players is the one in ``counts`` with which the longest-waiting version has the fewest
+    games, including queued ones, so that every version plays about equally often with each number. Raises
+    TooFewBots if too few bots may share a table.
     """
-    table = [_longest_waiting(candidates, rng)] if candidates else []
+    possible = possible_players(candidates, counts)
+    first = _longest_waiting(candidates, rng)
+    players = min(possible, key=lambda players: (_games_and_queued(first, players), players))
+    table = [first]
     _add_opponents(table, candidates, players, rng)
     return _shuffled(table, players, rng)
 

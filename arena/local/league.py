@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table, next_players
+from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table
 from arena.ladder.rating_events import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
 from arena.local.bots import HOUSE, LocalBot, digest_of
@@ -104,9 +104,9 @@ class League:
         while number < count:
             candidates = [self._candidate(version) for version in current]
             sizes = sorted({table.players for table in self._rules.tables})
-            players = next_players(candidates, sizes)
-            rules = dice.choice([table for table in self._rules.tables if table.players == players]).as_rules
-            table = draw_table(candidates, players, dice)
+            table = draw_table(candidates, sizes, dice)
+            players = len(table)
+            rules = dice.choice([each for each in self._rules.tables if each.players == players]).as_rules
             deals = min(_DEALS, count - number)
             for version in table:
                 self._queued[version, players] += deals

@@ -18,7 +18,6 @@ from arena.ladder.matchmaking import (
     draw_seatings,
     draw_table,
     has_newcomer,
-    next_players,
     possible_players,
     round_of_tables,
 )
@@ -140,8 +139,7 @@ class Ladder:
         candidates = self._store.ratings.candidates(
             house_only=self.gate.house_only, rested_at=self.entropy.now()
         )
-        players = next_players(candidates, settings.players)
-        bots = draw_table(candidates, players, self.entropy.dice)
+        bots = draw_table(candidates, settings.players, self.entropy.dice)
         if has_newcomer(candidates, bots):
             self._add(settings, bots, 1, soon=True)  # one deal, so that the newcomer is ranked soon
         else:

@@ -13,7 +13,6 @@ from arena.ladder.matchmaking import (
     draw_seatings,
     draw_table,
     has_newcomer,
-    next_players,
 )
 from arena.ladder.rating import Rating, initial, update
 from arena.ladder.skills import PRIOR, update_skills
@@ -89,11 +88,10 @@ class SimulatedLadder:
 
     def _draw(self) -> None:
         candidates = list(self._candidates())
-        players = next_players(candidates)
-        table = draw_table(candidates, players, self._dice)
+        table = draw_table(candidates, PLAYER_COUNTS, self._dice)
         count = 1 if has_newcomer(candidates, table) else self._deals
         for bot in table:
-            self._standings[bot].queued[players] += count
+            self._standings[bot].queued[len(table)] += count
         self._queue.append((table, count))
 
     def _candidates(self) -> Iterator[Candidate]:

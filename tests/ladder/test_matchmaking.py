@@ -18,7 +18,6 @@ from arena.ladder.matchmaking import (
     draw_seatings,
     draw_table,
     has_newcomer,
-    next_players,
     rotations,
     round_of_tables,
 )
@@ -98,7 +97,7 @@ def test_every_seating_is_equally_likely() -> None:
 @given(st.integers(2, 5), SEEDS)
 def test_rotations_seat_every_version_once_on_every_seat(players: int, seed: int) -> None:
     """Each bot of a challenge plays the same deals from the same seats."""
-    order = draw_table([candidate(version) for version in range(8)], players, dice(seed))
+    order = draw_table([candidate(version) for version in range(8)], [players], dice(seed))
     matches = rotations(order)
     assert len(matches) == players
     assert matches[0] == order
@@ -113,9 +112,9 @@ def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], playe
     """No bot has two seats, nor does any author except the house. Only impossible tables are refused."""
     if not _fits(candidates, players):
         with pytest.raises(TooFewBots, match=f"table of {players}"):
-            draw_table(candidates, players, dice(seed))
+            draw_table(candidates, [players], dice(seed))
         return
-    order = draw_table(candidates, players, dice(seed))
+    order = draw_table(candidates, [players], dice(seed))
     assert len(set(order)) == players
     authors = [c.author for c in candidates if c.version in order and not c.house]
     assert len(set(authors)) == len(authors)
@@ -128,7 +127,7 @@ def test_no_bot_waits_forever(players: int) -> None:
     rng = dice(players)
     waited = Counter[int]()
     for minute in range(1, 200):
-        order = draw_table(candidates, players, rng)
+        order = draw_table(candidates, [players], rng)
         candidates = after(candidates, order, START + timedelta(minutes=minute))
         waited.update(c.version for c in candidates)
         for version in order:
@@ -139,7 +138,7 @@ def test_no_bot_waits_forever(players: int) -> None:
 def test_a_new_version_is_next() -> None:
     """A version without games is drawn before all others."""
     candidates = [candidate(version) for version in range(20)] + [candidate(20, games=0)]
-    assert all(20 in draw_table(candidates, 2, dice(seed)) for seed in range(50))
+    assert all(20 in draw_table(candidates, [2], dice(seed)) for seed in range(50))
 
 
 def test_a_newcomer_soon_has_fifty_games() -> None:
@@ -147,8 +146,7 @@ def test_a_newcomer_soon_has_fifty_games() -> None:
     candidates = [*(candidate(version) for version in range(99)), candidate(99, games=0)]
     rng = dice(1)
     for minute in range(1, 21):
-        players = next_players(candidates)
-        order = draw_table(candidates, players, rng)
+        order = draw_table(candidates, PLAYER_COUNTS, rng)
         candidates = after(candidates, order, START + timedelta(minutes=minute))
     assert candidates[99].played >= 50
 
@@ -159,14 +157,14 @@ def test_opponents_have_waited_long() -> None:
         replace(candidate(version), last_played=START + timedelta(minutes=version)) for version in range(60)
     ]
     for seed in range(50):
-        assert max(draw_table(candidates, 5, dice(seed))) < 24
+        assert max(draw_table(candidates, [5], dice(seed))) < 24
 
 
 def test_a_version_whose_matches_are_queued_is_not_waiting() -> None:
     """In matchmaking, queued games count as played."""
     queued = replace(candidate(20, games=0), queued={2: 12, 3: 0, 4: 0, 5: 0})
     candidates = [*(candidate(version) for version in range(20)), queued]
-    seen = sum(20 in draw_table(candidates, 2, dice(seed)) for seed in range(200))
+    seen = sum(20 in draw_table(candidates, [2], dice(seed)) for seed in range(200))
     assert seen < 20
 
 
@@ -175,7 +173,7 @@ def test_opponents_are_near_in_skill() -> None:
     first = replace(candidate(0), last_played=START - timedelta(days=1))
     candidates = [first, candidate(1, mean=26.0), candidate(2, mean=60.0)]
     met = Counter(
-        version for seed in range(500) for version in draw_table(candidates, 2, dice(seed)) if version
+        version for seed in range(500) for version in draw_table(candidates, [2], dice(seed)) if version
     )
     assert met[1] > 5 * met[2] > 0
 
@@ -186,7 +184,7 @@ def test_opponents_are_drawn_widely_while_a_rating_is_uncertain() -> None:
     def distant(deviation: float) -> int:
         first = replace(candidate(0, deviation=deviation), last_played=START - timedelta(days=1))
         candidates = [first, candidate(1, mean=26.0), candidate(2, mean=35.0)]
-        return sum(2 in draw_table(candidates, 2, dice(seed)) for seed in range(1000))
+        return sum(2 in draw_table(candidates, [2], dice(seed)) for seed in range(1000))
 
     new, middling, settled = distant(25 / 3), distant(3.0), distant(0.9)
     assert 350 < new < 500
@@ -199,15 +197,34 @@ def test_opponents_come_from_above_and_below() -> None:
     first = replace(candidate(0, mean=25.0), last_played=START - timedelta(days=1))
     others = [candidate(version, mean=20.0 + version) for version in (1, 2, 3, 4, 6, 7, 8, 9)]
     for seed in range(100):
-        order = draw_table([first, *others], 5, dice(seed))
+        order = draw_table([first, *others], [5], dice(seed))
         assert sum(version > 5 for version in order) == 2
 
 
 def test_the_order_of_a_table_reveals_nothing() -> None:
     """The order of the bots is random, so it doesn't reveal which has waited longest."""
     candidates = [candidate(version) for version in range(3)]
-    orders = {draw_table(candidates, 3, dice(seed)) for seed in range(100)}
+    orders = {draw_table(candidates, [3], dice(seed)) for seed in range(100)}
     assert len(orders) == 6
+
+
+def test_the_number_of_players_suits_the_bot_that_is_drawn_first() -> None:
+    """It is the one that this bot has played least, even if another bot has waited equally long."""
+    tied = [
+        replace(
+            candidate(players, author="ann"),
+            last_played=None,
+            games={**dict.fromkeys(PLAYER_COUNTS, 40), players: 20},
+        )
+        for players in (2, 5)
+    ]
+    candidates = [*tied, *(candidate(version) for version in range(10, 20))]
+    sizes = set()
+    for seed in range(50):
+        order = draw_table(candidates, PLAYER_COUNTS, dice(seed))
+        assert len(order) in order
+        sizes.add(len(order))
+    assert sizes == {2, 5}
 
 
 def test_numbers_of_players_are_balanced() -> None:
@@ -215,7 +232,7 @@ def test_numbers_of_players_are_balanced() -> None:
     candidates = [candidate(version, games=0) for version in range(8)]
     rng = dice(1)
     for minute in range(1, 400):
-        order = draw_table(candidates, next_players(candidates), rng)
+        order = draw_table(candidates, PLAYER_COUNTS, rng)
         candidates = after(candidates, order, START + timedelta(minutes=minute))
     for c in candidates:
         assert max(c.games.values()) < 1.5 * min(c.games.values())
@@ -227,12 +244,12 @@ def test_tables_that_can_not_be_filled_are_not_proposed() -> None:
     candidates = [candidate(version, games=0) for version in range(3)]
     proposed = set()
     for minute in range(1, 10):
-        proposed.add(next_players(candidates))
-        order = draw_table(candidates, next_players(candidates), rng)
+        order = draw_table(candidates, PLAYER_COUNTS, rng)
+        proposed.add(len(order))
         candidates = after(candidates, order, START + timedelta(minutes=minute))
     assert proposed == {2, 3}
     with pytest.raises(TooFewBots):
-        next_players(candidates[:1])
+        draw_table(candidates[:1], PLAYER_COUNTS, rng)
 
 
 @given(CANDIDATES, SEEDS)
