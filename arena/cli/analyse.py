@@ -36,7 +36,10 @@ def analyse(
     ],
     *,
     playouts: Annotated[
-        int, typer.Option(min=MIN_PLAYOUTS, max=100_000, help="Playouts per position and option.")
+        int,
+        typer.Option(
+            min=MIN_PLAYOUTS, max=100_000, help="Maximum number of playouts per position and option."
+        ),
     ] = PLAYOUTS,
     seed: Annotated[int, typer.Option(min=0, help="Seed for the analysis.")] = 0,
     out: Annotated[

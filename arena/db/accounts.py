@@ -237,7 +237,7 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
     connection.execute(
         update(AccountRow)
         .where(AccountRow.id == account)
-        .values(name=pseudonym, key=pseudonym, password=None, role=Role.USER, deleted=at)
+        .values(name=pseudonym, key=pseudonym, password=None, role=Role.USER, created=at, deleted=at)
         # An upload in progress must not become a submission under the old name.
         .values(asdict(AccountQuota(submissions_a_day=0, bots=0, challenges_a_day=0)))
     )

@@ -112,13 +112,14 @@ class Deliverer:
         again = None if gives_up else now + timedelta(seconds=_RETRY_BACKOFF.after(subscription.failures + 1))
         self._store.subscriptions.mark_failed(notice, str(error), now, again, ours=error.ours)
         self._metrics.count(subscription.kind, DeliveryOutcome.FAILED)
-        log = _log.warning if error.ours else _log.info
-        log(
-            "notification not delivered",
-            subscription=subscription.id,
-            kind=subscription.kind,
-            error=str(error),
-        )
+        log = _log.bind(subscription=subscription.id, kind=subscription.kind)
+        if error.ours:
+            # The mail server may repeat the address.
+            log.warning(
+                "notification not delivered", error=str(error).replace(subscription.address, "ADDRESS")
+            )
+        else:
+            log.info("notification not delivered")
 
 
 @contextmanager

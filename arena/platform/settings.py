@@ -231,9 +231,9 @@ class Settings(BaseSettings):
         ge=0,
         le=100_000,
         description=(
-            "Playouts per position and option in the [analyses](analysis.md) of rated games. The "
-            "coordinator's host analyses one game at a time, with a minute between games, while it has free "
-            "slots. 0: no analyses; otherwise at least 8."
+            "Maximum number of playouts per position and option in the [analyses](analysis.md) of rated "
+            "games. The coordinator's host analyses one game at a time, with a minute between games, while "
+            "it has free slots. 0: no analyses; otherwise at least 8."
         ),
     )
     person_games: int = Field(

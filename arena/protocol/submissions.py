@@ -150,7 +150,7 @@ HINTS: Final = {
     ),
     CauseKind.CRASH: (
         "Fix the error above; the last lines of stderr show where it occurred. `arena check` plays three "
-        "games on your machine in the same sandbox; `arena simulate` plays hundreds without a sandbox."
+        "games on your machine in the same sandbox; `arena play` plays hundreds without a sandbox."
     ),
     CauseKind.SILENT: (
         "Start faster, or connect before you load data. A bot usually has 10 seconds to connect to the "

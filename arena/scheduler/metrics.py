@@ -77,12 +77,12 @@ class MatchMetrics:
         )
         self._finished = Gauge(
             "kaiten_last_match_timestamp_seconds",
-            "Unix time at which a result was last stored; 0 if never.",
+            "Unix time at which a result was last stored; 0 if never since the start.",
             registry=registry,
         )
         self._renewed = Gauge(
             "kaiten_last_lease_renewal_timestamp_seconds",
-            "Unix time at which leases were last renewed; 0 if never.",
+            "Unix time at which leases were last renewed; 0 if never since the start.",
             registry=registry,
         )
         for outcome in Outcome:  # without an initial 0, Prometheus misses the first increase

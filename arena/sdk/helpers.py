@@ -12,11 +12,10 @@ def direction(view: View) -> int:
 
 
 def known_hands(view: View) -> tuple[Hand, ...]:
-    """Return the cards that are known to be in each seat's hand now, in seat order.
+    """Return the seat's own hand and the hands that it has passed on, in seat order.
 
-    The seat knows its own hand, and the hands that it passed on, minus the cards that others have since taken
-    from them. All other hands are empty here. With a dummy, the opponent in control holds one more card: the
-    drawn one.
+    Cards that others have since taken from them are left out. All other hands are empty here, even if some of
+    their cards can be inferred. With a dummy, the opponent in control holds one more card: the drawn one.
     """
     players, step = view.rules.players, direction(view)
     hands: list[Hand] = [()] * players
@@ -33,8 +32,8 @@ def known_hands(view: View) -> tuple[Hand, ...]:
 def unseen_cards(view: View) -> tuple[Card, ...]:
     """Return the cards that are neither on a table, nor played in earlier rounds, nor in a known hand.
 
-    They are in hands that this seat has not seen, in the dummy's pile, or undealt. Their order is that of
-    ``DECK_COUNTS``.
+    Most of them are in hands that this seat has not seen, in the dummy's pile, or undealt. Their order is
+    that of ``DECK_COUNTS``.
     """
     cards = unplayed_cards(view.rules, view.turns)
     for hand in known_hands(view):

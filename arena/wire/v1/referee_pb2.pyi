@@ -169,7 +169,8 @@ class Hello(_message.Message):
     """The bot's protocol version: 1."""
     sdk: _builtins.str
     """Name and version of the bot's library, such as "kaiten-python/0.1.0"; at
-    most 64 bytes. Recorded, but has no effect.
+    most 64 bytes. Recorded. It has no effect on games, but helps the arena to
+    explain why a bot ended at its first move.
     """
     games_at_once: _builtins.int
     """Number of games in the match that the bot can play at the same time, at
