@@ -303,4 +303,5 @@ def _thread_states(numbers: Iterable[int]) -> set[str]:
 
 
 def _read(path: str) -> str:
-    return Path(path).read_text()
+    # Threads choose their own names, which may be any bytes.
+    return Path(path).read_text(errors="replace")

@@ -99,6 +99,27 @@ def test_no_bot_can_make_its_match_void(docker_hall: Hall, table: int) -> None:
     assert {seat.exit_code for seat in record.seats[:-1]} <= {137, 128 + 24}
 
 
+RENAMED = """
+import ctypes, time
+from arena.sdk import run
+
+def choose(view):
+    if view.round == 1:
+        ctypes.CDLL(None).prctl(15, b"\\xff) R", 0, 0, 0)  # not UTF-8, and like the end of a name
+        time.sleep(0.2)  # meanwhile, the referee measures several times how long the bot waits
+    return view.legal_moves()[-1]
+
+run(choose)
+"""
+
+
+@pytest.mark.docker
+def test_a_threads_name_does_not_make_the_match_void(docker_hall: Hall) -> None:
+    """The kernel shows names unchanged in files that the referee reads."""
+    record = docker_hall.play(RENAMED, programs.GOOD, clock=PATIENT_CLOCK)
+    assert faults(record) == [None, None]
+
+
 @pytest.mark.docker
 @pytest.mark.parametrize(
     ("program", "how"),
