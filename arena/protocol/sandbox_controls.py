@@ -111,7 +111,7 @@ CONTROLS: Final = {
         fix="Keep the engine's images on one local disk, with a file system such as ext4, XFS or btrfs.",
     ),
     "open-files": Control(
-        stops="Using up the host's file table, and flooding the referee with connections.",
+        stops="Opening many files, and flooding the referee with connections.",
         fix=_TEMPLATE,
     ),
     "file-size": Control(
