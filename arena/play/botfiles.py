@@ -91,42 +91,49 @@ def _run(file: Path) -> ModuleType:
 
 
 class _BotModules:
-    """Modules that a bot imports from its folder.
+    """``sys.path``, and the modules that a bot imports from its folder.
 
-    They are in ``sys.modules`` only within the context, because another bot's modules, or the caller's, may
-    have the same names. All of the bot's code must run within it.
+    These modules are in ``sys.modules`` only within the context, because another bot's modules, or the
+    caller's, may have the same names. All of the bot's code must run within it.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = str(folder)
-        self._names = {path.name.partition(".")[0] for path in folder.glob("*")} - {"__main__", "arena"}
-        self._own: dict[str, ModuleType] = {}
-        self._others: dict[str, ModuleType] = {}
+        self._folder = f"{folder}/"
+        files = (*folder.glob("*"), *folder.glob("*/*"))  # the bot may add subfolders to sys.path
+        self._files = {path.name.partition(".")[0] for path in files}
+        self._size = 0
+        self._names: set[str] = set()
+        # What to exchange for the contents of sys.path and sys.modules.
+        self._path = [str(folder), *sys.path]
+        self._aside: dict[str, ModuleType] = {}
 
     def __enter__(self) -> None:
-        sys.path.insert(0, self._folder)
-        self._others = self._taken()
-        sys.modules.update(self._own)
+        self._exchange()
 
     def __exit__(self, *_: object) -> None:
-        self._own = self._taken()
-        sys.modules.update(self._others)
-        sys.path.remove(self._folder)
+        self._exchange()
 
-    def _taken(self) -> dict[str, ModuleType]:
-        """Remove modules with the names of the folder's modules from ``sys.modules``, and return them."""
-        names = [name for name in self._names & sys.modules.keys() if not _is_library(sys.modules[name])]
-        packages = tuple([f"{name}." for name in names if hasattr(sys.modules[name], "__path__")])
-        if packages:
-            names += [name for name in list(sys.modules) if name.startswith(packages)]
-        return {name: sys.modules.pop(name) for name in names}
+    def _exchange(self) -> None:
+        if len(sys.modules) != self._size:  # something was imported
+            modules = list(sys.modules.items())  # looking at a lazy module imports it
+            self._names.update([name for name, module in modules if self._is_private(name, module)])
+        taken = {name: sys.modules.pop(name) for name in self._names & sys.modules.keys()}
+        sys.modules.update(self._aside)
+        self._aside = taken
+        sys.path[:], self._path = self._path, sys.path[:]
+        self._size = len(sys.modules)
 
-
-def _is_library(module: ModuleType) -> bool:
-    """Return True if a module is Python's own, or was installed. All bots share these modules."""
-    places = (getattr(module, "__file__", None), *getattr(module, "__path__", ()))
-    place = str(next(filter(None, places), _STANDARD))  # built-in modules have none
-    return place.startswith(_STANDARD) or not _INSTALLED.isdisjoint(Path(place).parts)
+    def _is_private(self, name: str, module: ModuleType) -> bool:
+        """Return True if a module is the bot's own, or has the name of one of its files."""
+        top = name.partition(".")[0]
+        if top in {"__main__", "arena"}:
+            return False
+        places = (getattr(module, "__file__", None), *getattr(module, "__path__", ()))
+        place = str(next(filter(None, places), _STANDARD))  # built-in modules have none
+        if top not in self._files and not place.startswith(self._folder):
+            return False
+        # All bots share libraries.
+        return not place.startswith(_STANDARD) and _INSTALLED.isdisjoint(Path(place).parts)
 
 
 def _with_modules(bot: Bot, modules: _BotModules) -> Bot:

@@ -63,10 +63,18 @@ def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
     assert [one.choose(seen), one.choose(seen), two.choose(seen)] == [1, 2, 1]
 
 
+def _added(subfolder: str) -> str:
+    return f"import sys\nsys.path.insert(0, __file__[:-len('{FILE}')] + '{subfolder}')\n"
+
+
+FILES = ("helper.py", "tools/helper.py", "tools/inner.py", "tools/deep/deeper.py")
 IMPORTS = {
     "file": "import helper\ndef choose(view): return helper.INDEX",
     "function": "def choose(view):\n import helper\n return helper.INDEX",
     "package": "def choose(view):\n from tools import helper\n return helper.INDEX",
+    "subfolder": _added("tools") + "import inner\ndef choose(view): return inner.INDEX",
+    "function and subfolder": _added("tools") + "def choose(view):\n import inner\n return inner.INDEX",
+    "deep subfolder": _added("tools/deep") + "import deeper\ndef choose(view): return deeper.INDEX",
     "method": "class Bot:\n def choose(self, view):\n  from helper import INDEX\n  return INDEX",
     "init": (
         "class Bot:\n def __init__(self):\n  from helper import INDEX\n  self.index = INDEX\n"
@@ -88,24 +96,26 @@ def test_every_bot_has_its_own_modules(
     The paths may be relative.
     """
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "helper", callers := ModuleType("helper"))
-    callers.__file__ = str(tmp_path / "helper.py")
+    callers = {name: ModuleType(name) for name in ("helper", "inner")}
+    for name, module in callers.items():
+        monkeypatch.setitem(sys.modules, name, module)
+        module.__file__ = str(tmp_path / f"{name}.py")
     path, modules = list(sys.path), set(sys.modules)
     bots = []
     for index in range(2):
         file = write(Path(), f"v{index}", text)
-        (file.parent / "tools").mkdir()
-        for folder in (file.parent, file.parent / "tools"):
-            (folder / "helper.py").write_text(f"INDEX = {index}\n")
+        (file.parent / "tools/deep").mkdir(parents=True)
+        for name in FILES:
+            (file.parent / name).write_text(f"INDEX = {index}\n")
         bots.append(load_bot(file))
     choosers = [new_chooser(bot) for bot in bots]
     for chooser in choosers:
         if chooser.game_over is not None:
             chooser.game_over(GameOver(seen.rules, 0, (), Result((), (), (), ())))
     assert [chooser.choose(seen) for chooser in (*choosers, *choosers)] == [0, 1, 0, 1]
-    assert sys.modules["helper"] is callers
+    assert {name: sys.modules[name] for name in callers} == callers
     assert sys.path == path
-    assert {name for name in set(sys.modules) - modules if not name.startswith("arena_bot_")} == set()
+    assert set(sys.modules) == modules
 
 
 def test_modules_keep_their_state_between_calls(tmp_path: Path, seen: View) -> None:
