@@ -6,7 +6,7 @@ a method ``choose(self, view)``. The class is instantiated for every game.
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import count
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from arena.platform.files import shared_folder
 from arena.rules import View
-from arena.sdk.bot import Bot, Choice, GameOver, is_class, new_chooser
+from arena.sdk.bot import Answer, Bot, Choice, is_class, new_chooser
 
 FILE: Final = "bot.py"
 
@@ -147,18 +147,27 @@ def _with_modules(bot: Bot, modules: _BotModules) -> Bot:
         return call
 
     if not isinstance(bot, type):
-        return bound(bot)
+        return bound(_without_iterators(bot))
 
     class Player:
         def __init__(self) -> None:
-            self._chooser = bound(new_chooser)(bot)
+            chooser = bound(new_chooser)(bot)
+            self._choose = bound(_without_iterators(chooser.choose))
+            self.game_over = None if chooser.game_over is None else bound(chooser.game_over)
 
         def choose(self, view: View) -> Choice:
-            return bound(self._chooser.choose)(view)
-
-        @property
-        def game_over(self) -> Callable[[GameOver], object] | None:
-            tell = self._chooser.game_over
-            return None if tell is None else bound(tell)
+            return self._choose(view)
 
     return Player
+
+
+def _without_iterators(choose: Callable[[View], Choice]) -> Callable[[View], Choice]:
+    """Return a function that returns tuples instead of iterators, such as generators, which run more code."""
+
+    def call(view: View) -> Choice:
+        answer = choose(view)
+        if isinstance(answer, Answer) and isinstance(answer.cards, Iterator):
+            return answer._replace(cards=tuple(answer.cards))
+        return tuple(answer) if isinstance(answer, Iterator) else answer
+
+    return call

@@ -9,7 +9,7 @@ import pytest
 
 from arena.play.botfiles import FILE, BotBroken, bot_names, load_bot, samples
 from arena.rules import Card, Result, Rules, View, new_game, shuffled_deck, view
-from arena.sdk.bot import GameOver, new_chooser
+from arena.sdk.bot import GameOver, as_move, new_chooser
 
 
 @pytest.fixture
@@ -69,20 +69,25 @@ def _added(subfolder: str) -> str:
 
 FILES = ("helper.py", "tools/helper.py", "tools/inner.py", "tools/deep/deeper.py")
 IMPORTS = {
-    "file": "import helper\ndef choose(view): return helper.INDEX",
-    "function": "def choose(view):\n import helper\n return helper.INDEX",
-    "package": "def choose(view):\n from tools import helper\n return helper.INDEX",
-    "subfolder": _added("tools") + "import inner\ndef choose(view): return inner.INDEX",
-    "function and subfolder": _added("tools") + "def choose(view):\n import inner\n return inner.INDEX",
-    "deep subfolder": _added("tools/deep") + "import deeper\ndef choose(view): return deeper.INDEX",
-    "method": "class Bot:\n def choose(self, view):\n  from helper import INDEX\n  return INDEX",
+    "file": "import helper\ndef choose(view): return helper.CARD",
+    "function": "def choose(view):\n import helper\n return helper.CARD",
+    "generator": "def choose(view):\n import helper\n yield helper.CARD",
+    "answer": (
+        "from arena.sdk import Answer\ndef cards():\n import helper\n yield helper.CARD\n"
+        "def choose(view): return Answer(cards())"
+    ),
+    "package": "def choose(view):\n from tools import helper\n return helper.CARD",
+    "subfolder": _added("tools") + "import inner\ndef choose(view): return inner.CARD",
+    "function and subfolder": _added("tools") + "def choose(view):\n import inner\n return inner.CARD",
+    "deep subfolder": _added("tools/deep") + "import deeper\ndef choose(view): return deeper.CARD",
+    "method": "class Bot:\n def choose(self, view):\n  from helper import CARD\n  return CARD",
     "init": (
-        "class Bot:\n def __init__(self):\n  from helper import INDEX\n  self.index = INDEX\n"
-        " def choose(self, view): return self.index"
+        "class Bot:\n def __init__(self):\n  from helper import CARD\n  self.card = CARD\n"
+        " def choose(self, view): return self.card"
     ),
     "game over": (
-        "class Bot:\n def choose(self, view): return self.index\n"
-        " def game_over(self, end):\n  from helper import INDEX\n  self.index = INDEX"
+        "class Bot:\n def choose(self, view): return self.card\n"
+        " def game_over(self, end):\n  from helper import CARD\n  self.card = CARD"
     ),
 }
 
@@ -102,17 +107,18 @@ def test_every_bot_has_its_own_modules(
         module.__file__ = str(tmp_path / f"{name}.py")
     path, modules = list(sys.path), set(sys.modules)
     bots = []
-    for index in range(2):
-        file = write(Path(), f"v{index}", text)
+    for number in (1, 2):
+        file = write(Path(), f"v{number}", text)
         (file.parent / "tools/deep").mkdir(parents=True)
         for name in FILES:
-            (file.parent / name).write_text(f"INDEX = {index}\n")
+            (file.parent / name).write_text(f"from arena.rules import Card\nCARD = Card({number})\n")
         bots.append(load_bot(file))
     choosers = [new_chooser(bot) for bot in bots]
     for chooser in choosers:
         if chooser.game_over is not None:
             chooser.game_over(GameOver(seen.rules, 0, (), Result((), (), (), ())))
-    assert [chooser.choose(seen) for chooser in (*choosers, *choosers)] == [0, 1, 0, 1]
+    moves = [as_move(chooser.choose(seen), seen) for chooser in (*choosers, *choosers)]
+    assert [move.cards for move in moves] == [(Card(1),), (Card(2),)] * 2
     assert {name: sys.modules[name] for name in callers} == callers
     assert sys.path == path
     assert set(sys.modules) == modules
