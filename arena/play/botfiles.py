@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import count
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Final, TypeVar
 
@@ -25,6 +26,7 @@ _STANDARD: Final = f"{Path(os.__file__).parent}/"
 _INSTALLED: Final = frozenset({"dist-packages", "site-packages"})
 
 _numbers = count()
+_lock = RLock()  # held while a bot's code runs: a process has one sys.modules and one sys.path
 
 T = TypeVar("T")
 
@@ -47,8 +49,8 @@ def load_bot(file: Path) -> Bot:
     """Run a bot's file in this process, and return its ``Bot`` or, if it has none, its ``choose``.
 
     The file and its functions can import modules in its folder. Every call runs the file and these modules
-    again. Raises BotBroken if the file has neither, or can't be loaded. An exception that the file raised is
-    the cause.
+    again. If several threads call bots, the bots take turns. Raises BotBroken if the file has neither, or
+    can't be loaded. An exception that the file raised is the cause.
     """
     file = file.absolute()
     modules = _BotModules(file.parent)
@@ -108,10 +110,12 @@ class _BotModules:
         self._aside: dict[str, ModuleType] = {}
 
     def __enter__(self) -> None:
+        _lock.acquire()
         self._exchange()
 
     def __exit__(self, *_: object) -> None:
         self._exchange()
+        _lock.release()
 
     def _exchange(self) -> None:
         if len(sys.modules) != self._size:  # something was imported

@@ -1,6 +1,8 @@
 """Loading bots from their folders."""
 
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -122,6 +124,29 @@ def test_every_bot_has_its_own_modules(
     assert {name: sys.modules[name] for name in callers} == callers
     assert sys.path == path
     assert set(sys.modules) == modules
+
+
+@pytest.fixture
+def _hasty_threads() -> Iterator[None]:
+    """Let Python switch between threads as often as possible."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("_hasty_threads")
+def test_threads_can_call_bots(tmp_path: Path, seen: View) -> None:
+    """Even then, every bot gets its own modules, and the caller's don't change."""
+    path, modules, choosers = list(sys.path), set(sys.modules), []
+    for number in (1, 2):
+        file = write(tmp_path, f"v{number}", "def choose(view):\n import helper\n return helper.NUMBER\n")
+        file.with_name("helper.py").write_text(f"NUMBER = {number}\n")
+        choosers.append(new_chooser(load_bot(file)).choose)
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(choose, seen) for choose in choosers * 500]
+    assert [call.result() for call in calls] == [1, 2] * 500
+    assert (sys.path, set(sys.modules)) == (path, modules)
 
 
 def test_modules_keep_their_state_between_calls(tmp_path: Path, seen: View) -> None:
