@@ -203,7 +203,7 @@ def main() -> None:
     # count as a fault of the bot that it interrupts.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores it
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, _hang_up)
     _open_missing_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Escape characters that the locale's encoding lacks, as Python does on stderr.
@@ -218,6 +218,12 @@ def main() -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard what is still in stdout's buffer
         sys.exit(f"arena: {error}: free some space, and run the command again")
+
+
+def _hang_up(number: int, _: object) -> None:
+    """Let the command clean up without another interruption: both the shell and the kernel send SIGHUP."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _open_missing_streams() -> None:

@@ -149,6 +149,21 @@ def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals)
     assert "Traceback" not in errors
 
 
+def test_a_closing_terminal_does_not_interrupt_the_cleanup(folder: Path) -> None:
+    """Both the shell and the kernel send SIGHUP when a terminal is closed."""
+    hang_up = "os.kill(os.getpid(), signal.SIGHUP)"
+    bot(
+        folder,
+        "closing",
+        f"import os, signal\ndef choose(view):\n try: {hang_up}; return view.hand[0]\n"
+        f" finally:\n  {hang_up}\n  open('cleaned', 'x').close()\n",
+    )
+    done = arena("simulate", "--bots", "./closing,./dice", "--out", "g.jsonl", folder=folder)
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert (folder / "cleaned").exists()
+    assert b"Traceback" not in done.stderr
+
+
 def test_a_closed_pipe_ends_it_quietly(folder: Path) -> None:
     """For example, ``arena simulate … | head -1`` prints no error."""
     with subprocess.Popen(  # noqa: S603 - the command under test
