@@ -19,10 +19,13 @@ from arena.play.botfiles import bot_names, samples
 
 HOUSE: Final = "house"
 _SELF: Final = "local"
-_NAMING: Final = re.compile(
-    r"""^\s*(?:from|import)\b[^\n(]*(?:\([^)]*\))?|(?<=["'`])[^"'`\n]+(?=["'`])""", re.MULTILINE
+_IMPORT: Final = re.compile(
+    r"(?:^|[:;])[ \t]*(?:from|import)\b(?:[^\n(\\]|\\[\s\S])*(?:\((?:#.*|[^)#])*)?", re.MULTILINE
 )
-"""The parts of source code that name files: imports, and everything between quotation marks."""
+_QUOTED: Final = re.compile(r"""(?<=["'`])[^"'`\n]+(?=["'`])""")
+_SOURCES: Final = frozenset(suffix for language in LANGUAGES for suffix in language.suffixes) | {".cjs"}
+_MODULES: Final = _SOURCES | {".json", ".node", ".pyd", ".so"}
+"""Suffixes of files that an import may name without the suffix."""
 _FOLDERS_MODULES: Final = frozenset({"__init__", "index"})
 """Modules that are loaded when their folder is imported."""
 _LIBRARIES: Final = frozenset({"arena", "node_modules"})
@@ -162,11 +165,13 @@ def _code(main: Path) -> set[Path]:
     while found:
         code |= found
         for file in found:
-            if language_of(file.name) is not None:
+            if file.suffix.lower() in _SOURCES:
                 text = file.read_text("utf-8", "surrogateescape")
-                for part in _NAMING.findall(text):
+                names |= _FOLDERS_MODULES
+                for part in (*_IMPORT.findall(text), *_QUOTED.findall(text)):
                     names.update(part.split("/"), re.findall(r"\w+", part))
-        found = set(_named_in(main.parent, names)) - code
+        # A program's folder may have thousands of files, or be unreadable.
+        found = set(_named_in(main.parent, names)) - code if names else set()
     return code
 
 
@@ -175,8 +180,10 @@ def _named_in(folder: Path, names: set[str]) -> Iterator[Path]:
     for path in folder.iterdir():
         if path.name in _LIBRARIES or path.name.startswith("."):
             continue
-        is_source = language_of(path.name) is not None
-        if path.name in names or (is_source and (path.stem in names or path.stem in _FOLDERS_MODULES)):
+        called = {path.name}
+        if path.suffix.lower() in _MODULES:
+            called |= {path.stem, path.name.partition(".")[0]}  # fast.cpython-311-x86_64-linux-gnu.so is fast
+        if not called.isdisjoint(names):
             if path.is_file():
                 yield path
             elif path.is_dir():

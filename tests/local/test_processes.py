@@ -107,6 +107,8 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
     found = find_bot(str(program))
     assert (found.name, found.command, found.in_process) == ("bot", (str(program),), False)
     before = digest_of(found)
+    program.with_name("index.js").touch()
+    assert digest_of(found) == before
     program.write_text("#!/bin/sh\nexit 1\n")
     assert digest_of(found) != before
 
@@ -117,20 +119,29 @@ def test_the_digest_depends_on_what_the_bot_needs(tmp_path: Path, name: str, suf
     """A bot's code includes the files that it imports or names, and those that these need, but no others."""
     main = tmp_path / f"{name}.{suffix}"
     if suffix == "py":
-        main.write_text("from kit import (\n    helper,\n)\nWEIGHTS = open('data/' \"big weights.npz\")\n")
+        main.write_text(
+            "from kit import (  # (deep)\n    helper,\n)\ntry: import slow\nexcept ImportError: pass\n"
+            "import math, \\\n  fast\nWEIGHTS = open('data/' \"big weights.npz\")\n"
+        )
         helper = "from .deep import value\n"
         needed = ["kit/__init__.py", "kit/helper.py", "kit/deep.py", "data/big weights.npz"]
+        needed += ["slow.so", "fast.cpython-311-x86_64-linux-gnu.so"]
     else:
-        main.write_text("import { helper } from './kit'\nread(`./data/big weights.npz`)\n")
-        helper = "require('./deep.js')\n"
-        needed = ["kit/index.js", "kit/helper.js", "kit/deep.js", "data/big weights.npz"]
-    others = ["data/more.npz", "old/helper.py", "test_bot.py", "bot.jsonl", "node_modules/kit/index.js"]
+        main.write_text(
+            "import { helper } from './kit'\nimport big from './big-net.js'\nread(`./data/big weights.npz`)\n"
+        )
+        helper = "require('./deep.js')\nrequire('./weights')\nrequire('./lib')\nrequire('../fast.v2')\n"
+        needed = ["kit/index.js", "kit/helper.js", "kit/deep.js", "data/big weights.npz", "big-net.js"]
+        needed += ["kit/weights.json", "kit/lib.cjs", "fast.v2.node"]
+    others = ["data/more.npz", "old/helper.py", "test_bot.py", "weights.jsonl", "node_modules/kit/index.js"]
     for file in (*needed, *others):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(
             helper if "helper" in file else "import './helper'\n" * ("index" in file)
         )
     (tmp_path / os.fsdecode(b"data/\xff")).touch()
+    with main.open("a") as end:
+        end.write("\n" * 100_000)  # which take hours if the time is quadratic
     bots = [find_bot(str(main)), bot_of_command(f"{shlex.quote(sys.executable)} {main}")]
     for file in (*needed, *others):
         before = [digest_of(bot) for bot in bots]
