@@ -131,12 +131,7 @@ class _Session:
         self._code: int | None = None
 
     def resume(self, results: Sequence[DealResult]) -> None:
-        """Write the file's header if the file is empty, and add its earlier results to the comparison."""
-        if self._file is not None:
-            try:
-                self._file.begin(self._comparison)
-            except OSError as trouble:
-                fail(f"can't continue: {trouble}")
+        """Add earlier results to the comparison."""
         for result in results:
             self._progress.add(result)
         if results:

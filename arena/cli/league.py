@@ -35,7 +35,7 @@ from arena.protocol.leaderboard import Row
 from arena.rules import InvalidRules
 
 if TYPE_CHECKING:
-    from arena.local.league import League, LeagueRules
+    from arena.local.league import League
 
 
 def league(  # noqa: PLR0913 - one argument per option
@@ -79,7 +79,7 @@ def league(  # noqa: PLR0913 - one argument per option
             fail(f"{path} is not a league file: {error}")
         except OSError as error:
             fail(f"can't use {path}: {error.strerror}")
-        code = _add(state, rules, bots, games, file)
+        code = _add(state, bots, games, file)
     _print(state, bots, path, as_json=as_json)
     if code:
         raise typer.Exit(code)
@@ -106,19 +106,17 @@ def _bots(
     return tuple(bots)
 
 
-def _add(
-    state: "League", rules: "LeagueRules", bots: tuple[LocalBot, ...], games: int, file: ResultsFile
-) -> int:
+def _add(state: "League", bots: tuple[LocalBot, ...], games: int, file: ResultsFile) -> int:
     """Play games, and return the exit code."""
     report = Report(bots)
     dice = random.Random(secrets.randbits(64))  # noqa: S311 - pairings need no secrecy
     try:
-        file.begin(rules)
-        for line in state.enter_missing():
-            file.write(line)
+        new: tuple[object, ...] = state.enter_missing()
         with player_of(bots, max(1, games)).playing(state.plan(games, dice)) as played:
             for result in track(_report_mistakes(played, report), games, "league"):
-                file.write(state.played(result))
+                for line in (*new, state.played(result)):
+                    file.write(line)
+                new = ()
     except KeyboardInterrupt:
         say("stopped; run the same command again to add more games")
         return EXIT_INTERRUPTED

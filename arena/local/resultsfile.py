@@ -31,15 +31,18 @@ H = TypeVar("H", bound=Header)
 
 
 class ResultsFile:
-    """A file of results, locked while it is open. Close it after use.
+    """A file of results, locked while it is open. Read it before writing, and close it after use.
 
-    A missing file is created. Raises OSError, or WrongResults if another command is using the file.
+    A missing file is created, and removed if nothing is written. Raises OSError, or WrongResults if another
+    command is using the file.
     """
 
     def __init__(self, path: Path) -> None:
-        if path.exists() and not path.is_file():
+        self._is_new = not path.exists()
+        if not self._is_new and not path.is_file():
             raise WrongResults(f"{path} is not a regular file: give another file for the results")
         self.path = path
+        self._header: object = None  # to be written before the first result
         self._file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,10 +58,12 @@ class ResultsFile:
         """
         self._file.seek(0)
         *lines, cut_off = self._file.readall().split(b"\n")
+        self._file.seek(-len(cut_off), os.SEEK_END)
         if not lines:
             start = msgspec.json.encode({"format": requested.format})[:-1]
             if cut_off[: len(start)] != start[: len(cut_off)]:
                 raise WrongResults(f"{self.path} is not a {kind}")
+            self._header = requested
             return requested, ()
         try:
             header = msgspec.json.decode(lines[0], type=prepared(type(requested)))
@@ -69,19 +74,18 @@ class ResultsFile:
             raise WrongResults(f"{self.path} has the format {header.format[:64]!r}, not {requested.format!r}")
         return header, results
 
-    def begin(self, header: object) -> None:
-        """Remove an incomplete last line, and write the header if nothing else is left. Raises OSError."""
-        self._file.seek(0)
-        self._file.truncate(self._file.readall().rfind(b"\n") + 1)
-        if not self._file.seek(0, os.SEEK_END):
+    def write(self, result: object) -> None:
+        """Append a line, after the header if the file has none. Raises OSError."""
+        if self._header is not None:
+            header, self._header = self._header, None
             self.write(header)
-
-    def write(self, content: object) -> None:
-        """Append a line. Raises OSError."""
-        line = msgspec.json.encode(content) + b"\n"
+        self._file.truncate()  # remove an incomplete last line
+        line = msgspec.json.encode(result) + b"\n"
         if self._file.write(line) != len(line):
             raise OSError(f"{self.path} can't be extended: the disk may be full")
 
     def close(self) -> None:
         """Close the file."""
+        if self._is_new and not self._file.seek(0, os.SEEK_END):
+            self.path.resolve().unlink(missing_ok=True)
         self._file.close()

@@ -49,6 +49,7 @@ REFUSED = {
     "compare greedy broken.py": "broken.py can't be loaded: SyntaxError",
     "compare greedy first.py --players two": "--players two: give numbers from 2 to 5",
     "compare greedy first.py --effect 5": "effect 5.0 and error 0.05: ",
+    "compare greedy broken.py --results new.jsonl": "broken.py can't be loaded: SyntaxError",
     "compare greedy first.py --results no/where": "can't use no/where: ",
     "league none": "no such folder: none",
     "league empty": "too few bots in the league: 0 found, 2 needed. Add house bots with --house",
@@ -58,6 +59,7 @@ REFUSED = {
     "league bots --players 9": "9 players: Sushi Go! is for 2 to 5",
     "league bots --results bots/one.py": "bots/one.py is not a league file",
     "league bots --results no/where": "can't use no/where: ",
+    "league bad --players 2 --results new.jsonl": "can't be loaded: SyntaxError",
     "league bad --players 2": "can't be loaded: SyntaxError",
     "simulate --players 3 --bots first.py,first.py": "--bots has 2 bots, but --players is 3",
     "simulate --players 3 --dummy --bots first.py": "the dummy variant is for exactly 2",
@@ -123,12 +125,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Return all files except Python's cache and leagues, which are created before bots are loaded."""
-    files = (
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and path.suffix != ".pyc" and path.name != "league.jsonl"
-    )
+    """Return all files except Python's cache."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return {str(path): path.read_bytes() for path in files}
 
 

@@ -87,7 +87,6 @@ def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
     path, plan = tmp_path / "results.jsonl", comparison(2)
     with closing(ResultsFile(path)) as file:
         assert read_comparison(file, plan, any_seed=True) == (plan, ())
-        file.begin(plan)
         for _ in range(3):
             file.write(DealResult((1.0, 0.0), (0, 1)))
     with path.open("ab") as cut:
@@ -97,7 +96,6 @@ def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
         assert (known, done) == (plan, (DealResult((1.0, 0.0), (0, 1)),) * 3)
         with pytest.raises(WrongResults, match="another command is writing"):
             ResultsFile(path)
-        file.begin(plan)
         file.write(DealResult((0.5, 0.5), (0, 0)))
         assert len(read_comparison(file, plan, any_seed=True)[1]) == 4
     progress = ComparisonProgress(plan)
@@ -110,14 +108,27 @@ def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
 def test_a_header_that_was_cut_off_is_written_again(tmp_path: Path, length: int) -> None:
     """A crash can cut a file off anywhere in its first line."""
     path, plan = tmp_path / "results.jsonl", comparison(2)
-    with closing(ResultsFile(path)) as file:
-        file.begin(plan)
-    whole = path.read_bytes()
-    path.write_bytes(whole[:length])
-    with closing(ResultsFile(path)) as file:
-        assert read_comparison(file, plan, any_seed=True) == (plan, ())
-        file.begin(plan)
-    assert path.read_bytes() == whole
+
+    def whole() -> bytes:
+        with closing(ResultsFile(path)) as file:
+            assert read_comparison(file, plan, any_seed=True) == (plan, ())
+            file.write(DealResult((1.0, 0.0), (0, 1)))
+        return path.read_bytes()
+
+    before = whole()
+    path.write_bytes(before[:length])
+    assert whole() == before
+
+
+def test_a_new_file_without_results_is_removed(tmp_path: Path) -> None:
+    """An empty file that existed before is kept."""
+    path = tmp_path / "results.jsonl"
+    for exists in (False, True):
+        if exists:
+            path.touch()
+        with closing(ResultsFile(path)) as file:
+            read_comparison(file, comparison(2), any_seed=True)
+        assert path.exists() == exists
 
 
 def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
