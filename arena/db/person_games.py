@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, select, text, update
 
 from arena.db import ladder
 from arena.db.analyses import packed, unpacked
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import QuotaReached
 from arena.db.results import with_authors
-from arena.db.schema import BotRow, BotVersionRow, PersonGameRow
+from arena.db.schema import OPEN_GAMES, BotRow, BotVersionRow, PersonGameRow
 from arena.protocol.analysis import Analysis
 from arena.protocol.decoding import prepared
 from arena.protocol.states import PersonGameState
@@ -22,9 +22,10 @@ from arena.rules import Move, Rules, View
 MAX_WAITING: Final = 40
 """Maximum number of waiting games, across all visitors."""
 
-_IS_WAITING: Final = PersonGameRow.state == PersonGameState.WAITING
-_IS_PLAYING: Final = PersonGameRow.state == PersonGameState.PLAYING
-_IS_OPEN: Final = PersonGameRow.state.in_((PersonGameState.WAITING, PersonGameState.PLAYING))
+# SQLite uses the index of open games only if the condition contains the index's own, without parameters.
+_IS_OPEN: Final = and_(text(OPEN_GAMES))
+_IS_WAITING: Final = and_(_IS_OPEN, PersonGameRow.state == PersonGameState.WAITING)
+_IS_PLAYING: Final = and_(_IS_OPEN, PersonGameRow.state == PersonGameState.PLAYING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
