@@ -1,13 +1,13 @@
 """Records the ranks that bots hold, to notify the owners of bots that are overtaken."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import select
 
 from arena.db.database import Repository, put
-from arena.db.schema import BotRow, HeldRankRow
+from arena.db.schema import ON_THE_BOARD, BotRow, HeldRankRow
 from arena.db.subscriptions import notify_account
 from arena.ladder.standings import Standing
 from arena.protocol.news import News, Topic, overtaken
@@ -27,14 +27,15 @@ class HeldRanks(Repository):
         last recorded loss, the new loss is not recorded yet. The bot may regain the rank; otherwise, the
         loss is reported later.
         """
-        ranks = {each.bot: each.rank for each in standings if each.entry.games}
-        holders = {each.rank: each.bot for each in reversed(standings) if each.entry.games}
-        bots = select(BotRow.id, BotRow.name, BotRow.account_id, HeldRankRow.rank, HeldRankRow.lost)
-        bots = bots.add_columns(HeldRankRow.lost_to, HeldRankRow.lost_at)
+        board = [each for each in standings if each.entry.games]
+        ranks = {each.bot: each.rank for each in board}
+        bots = select(BotRow.id, BotRow.name, BotRow.account_id, BotRow.house, BotRow.state)
+        bots = bots.add_columns(HeldRankRow.rank, HeldRankRow.lost, HeldRankRow.lost_to, HeldRankRow.lost_at)
         bots = bots.outerjoin(HeldRankRow, HeldRankRow.bot_id == BotRow.id)
-        bots = bots.where(BotRow.state == BotState.ACTIVE, ~BotRow.house).order_by(BotRow.id)
+        bots = bots.where(BotRow.state.in_(ON_THE_BOARD)).order_by(BotRow.id)
         with self._transactions.read() as connection:
             known = connection.execute(bots).all()
+        held = {bot.name: bot.rank for bot in known if bot.rank is not None}
         rows = []
         lost: list[tuple[int | None, News]] = []
         for bot in known:
@@ -43,12 +44,10 @@ class HeldRanks(Repository):
                 continue
             row = {"bot_id": bot.id, "rank": rank}
             row |= {"lost": bot.lost, "lost_to": bot.lost_to, "lost_at": bot.lost_at}
-            if bot.rank is not None and rank > bot.rank:
+            if bot.name in held and rank > bot.rank and bot.state == BotState.ACTIVE and not bot.house:
                 if bot.lost_at is not None and at - bot.lost_at < QUIET:
                     continue
-                # No bot has the old rank if the bots ahead are tied, or if the leaderboard has become
-                # shorter.
-                if (by := holders.get(bot.rank)) is not None:
+                if (by := _overtaker(board, held, bot.rank)) is not None:
                     row |= {"lost": bot.rank, "lost_to": by, "lost_at": at}
                     lost.append((bot.account_id, overtaken(bot.name, by, bot.rank, at)))
             rows.append(row)
@@ -66,3 +65,13 @@ class HeldRanks(Repository):
         if row is None or row.lost_at is None:
             return None
         return overtaken(bot, row.lost_to, row.lost, row.lost_at)
+
+
+def _overtaker(board: Sequence[Standing], held: Mapping[str, int], rank: int) -> str | None:
+    """Return the lowest bot at ``rank`` or above that wasn't above it before; None if there is none.
+
+    ``held`` contains the recorded ranks. The bot that now has the rank may have been ahead all along: a
+    newcomer at the top moves all other bots down.
+    """
+    ahead = (each.bot for each in reversed(board) if each.rank <= rank)
+    return next((bot for bot in ahead if held.get(bot, rank) >= rank), None)

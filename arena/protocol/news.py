@@ -71,12 +71,12 @@ def state_changed(bot: str, state: BotState, reason: str | None, at: datetime) -
 
 
 def overtaken(bot: str, by: str, rank: int, at: datetime) -> News:
-    """Return the news that another bot has taken a bot's ``rank``, from 1."""
+    """Return the news that another bot has overtaken a bot, which had this rank (from 1)."""
     return News(
         bot=bot,
         place=f"/bots/{bot}#overtaken-{_stamp(at)}",
         title=f"{bot}: overtaken by {by}",
-        text=f"{by} took rank {rank} from {bot}.",
+        text=f"{by} overtook {bot}, which had rank {rank}.",
         at=at,
     )
 

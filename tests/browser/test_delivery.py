@@ -193,7 +193,7 @@ def make_news(place: Place) -> list[str]:
     bench(place, "it <failed>")
     pause(place, paused=True)
     return [
-        "other took rank 1 from mine.",
+        "other overtook mine, which had rank 1.",
         "Version 4 of mine joined the ladder.",
         "mine is benched: it <failed>.",
         "The ladder has been paused: waiting matches are still played, but no new ones are created.",

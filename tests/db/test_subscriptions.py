@@ -12,7 +12,7 @@ from arena.ladder.settings import LadderChange
 from arena.protocol.news import CONFIRM, TEST, Topic, please_confirm, sample
 from arena.rules import Rules
 from tests.builders import play_matches
-from tests.db.builders import ENTRY, START, add_account, bot_of, present
+from tests.db.builders import ENTRY, START, add_account, add_bot, bot_of, present
 from tests.db.test_submissions import CAUSE, PLENTY, new, qualify
 from tests.kinds import on_both
 
@@ -228,11 +228,38 @@ def test_a_bot_is_overtaken_once_a_day(store: Store) -> None:
     for hour, standings in hours:
         store.held_ranks.compare(standings, START + timedelta(hours=hour))
         told += [(hour, each.news.text) for each in all_due(store)]
-    assert told == [(1, "other took rank 1 from mine."), (30, "other took rank 1 from mine.")]
+    assert told == [
+        (1, "other overtook mine, which had rank 1."),
+        (30, "other overtook mine, which had rank 1."),
+    ]
     lost = present(store.held_ranks.lost("mine"))
-    assert (lost.text, lost.at) == ("other took rank 1 from mine.", START + timedelta(hours=30))
+    assert (lost.text, lost.at) == ("other overtook mine, which had rank 1.", START + timedelta(hours=30))
     assert store.held_ranks.lost("nobody's") is None
     store.bot_states.bench("mine", "it failed", LATER, ENTRY)
     all_due(store)
     store.held_ranks.compare((replace(mine, rank=9),), START + timedelta(days=9))
     assert all_due(store) == []
+
+
+def test_bots_that_were_ahead_all_along_overtake_no_bot(store: Store) -> None:
+    """A notice names a bot that was behind or is new, even if others, such as house bots, are in between."""
+    ann = add_account(store, "ann")
+    subscribe(store, ann)
+    add_bot(store, "house", author="house")
+    for name in ("one", "two", "new"):
+        bot_of(store, name, ann)
+    line = store.ratings.standings()[0]
+    line = replace(line, entry=replace(line.entry, games=1))
+    boards = ("house one two", "house new one two", "house new two one", "one house new two", "house one")
+    told = []
+    for day, board in enumerate(boards):
+        standings = [replace(line, bot=bot, rank=rank) for rank, bot in enumerate(board.split(), 1)]
+        store.held_ranks.compare(standings, START + timedelta(days=2 * day))
+        told.append(sorted(each.news.text for each in all_due(store)))
+    assert told == [
+        [],
+        ["new overtook one, which had rank 2.", "new overtook two, which had rank 3."],
+        ["two overtook one, which had rank 3."],
+        ["one overtook new, which had rank 2.", "one overtook two, which had rank 3."],
+        ["house overtook one, which had rank 1."],
+    ]
