@@ -226,8 +226,15 @@ class Bots(Repository):
         submitted = select(SubmissionRow.source).where(
             text(OPEN_SUBMISSION), SubmissionRow.source.is_not(None)
         )
+        # The matches of a cancelled submission are still played.
+        qualifying = (
+            select(SubmissionRow.source)
+            .join(MatchSeatRow, MatchSeatRow.submission_number == SubmissionRow.number)
+            .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+            .where(text(OPEN_MATCH))
+        )
         with self._transactions.read() as connection:
-            return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
+            return frozenset(connection.execute(union(playing, seated, submitted, qualifying)).scalars())
 
     def add_version(self, new: NewVersion) -> int:
         """Add a version and activate it; see :func:`add_version`."""

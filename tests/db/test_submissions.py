@@ -187,6 +187,18 @@ def test_a_submission_is_not_a_house_bot(store: Store) -> None:
 
 
 @on_both
+def test_a_cancelled_submission_keeps_its_image_for_its_match(store: Store) -> None:
+    """The image is in use until the match is over, even if the author cancels the submission before."""
+    submit(store, None, add_bot(store, "a", author="house"))
+    assert store.submissions.withdraw("u1", START)
+    assert "sha256:new" in store.bots.sources_in_use(untrusted_only=True)
+    claim = claim_one(store)
+    assert "sha256:new" in store.bots.sources_in_use(untrusted_only=True)
+    assert store.results.record(finished(claim, [(1, 2)]))
+    assert "sha256:new" not in store.bots.sources_in_use(untrusted_only=True)
+
+
+@on_both
 def test_a_quarantined_game_is_replaced(store: Store) -> None:
     """The quarantined match doesn't count as one of the submission's games."""
     house = add_bot(store, "a")
