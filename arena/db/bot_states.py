@@ -260,7 +260,7 @@ def _write_state(connection: Connection, bot: int, state: BotState, why: str | N
     row = connection.execute(
         update(BotRow)
         .where(BotRow.id == bot)
-        .values(state=state, reason=why, since=at)
+        .values(state=state, reason=why, since=at, forgiven=bots.forgiven(at))
         .returning(BotRow.name, BotRow.account_id)
     ).one()
     if state in {BotState.BENCHED, BotState.DISQUALIFIED}:

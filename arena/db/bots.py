@@ -357,20 +357,24 @@ def add_version(connection: Connection, new: NewVersion) -> int:
 
 
 def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
-    """Activate a version, and reactivate the bot.
-
-    Earlier failures are forgiven only if the bot was benched. If every switch forgave them, authors could
-    avoid benching by switching versions often.
-    """
-    forgiven = case(
-        (BotRow.state == BotState.BENCHED, bindparam(None, at, BotRow.forgiven.type)), else_=BotRow.forgiven
-    )
+    """Activate a version, and reactivate the bot."""
     connection.execute(
         update(BotRow)
         .where(BotRow.id == bot)
-        .values(playing=number, state=BotState.ACTIVE, reason=None, since=at, forgiven=forgiven)
+        .values(playing=number, state=BotState.ACTIVE, reason=None, since=at, forgiven=forgiven(at))
     )
     ladder.mark_changed(connection, BotRow.id == bot)
+
+
+def forgiven(at: datetime) -> ColumnElement[datetime | None]:
+    """Return the new value of ``forgiven`` for a bot whose state or active version changes.
+
+    Earlier failures are forgiven only if the bot was benched. If every switch or retirement forgave them,
+    authors could avoid benching by switching versions or retiring often.
+    """
+    return case(
+        (BotRow.state == BotState.BENCHED, bindparam(None, at, BotRow.forgiven.type)), else_=BotRow.forgiven
+    )
 
 
 def disqualified(bot: str, reason: str | None) -> str:

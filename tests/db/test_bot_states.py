@@ -211,6 +211,20 @@ def test_only_games_since_its_return_can_bench_a_bot_again(store: Store, other: 
     assert "5 of the bot's last 5" in (known(store).reason or "")
 
 
+def test_retiring_a_benched_bot_forgives_its_failures(store: Store, other: int) -> None:
+    """Games count towards benching again only from its retirement, as after a direct return."""
+    mine = add_bot(store, "mine")
+    for minute in range(1, 6):
+        play(store, (mine, other), minute, failing=True)
+    assert store.bot_states.retire("mine", START + timedelta(minutes=6))
+    assert store.bot_states.reactivate("mine", START + timedelta(minutes=7))
+    for minute in range(8, 12):
+        play(store, (mine, other), minute, failing=True)
+        assert known(store).state is BotState.ACTIVE
+    play(store, (mine, other), 12, failing=True)
+    assert "5 of the bot's last 5" in (known(store).reason or "")
+
+
 def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
     """Neither switching versions nor retiring and returning resets the count of failures."""
     add_bot(store, "mine", source="sha256:1")
