@@ -69,7 +69,7 @@ class OwnerActions:
     def delete(self, account: KnownAccount, password: str, *, address: str = "") -> str:
         """Delete an account and return the pseudonym that replaces its name everywhere.
 
-        Raises Busy or WrongCredentials.
+        Raises Busy, LastOperator or WrongCredentials.
         """
         checked = self._sessions.confirm(account, password, address=address)
         while True:

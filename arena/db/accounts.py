@@ -115,15 +115,9 @@ class AccountRepository(Repository):
         LastOperator.
         """
         with self._transactions.write() as connection:
-            # Lock the operators' rows, so that two operators can't demote each other at the same time.
-            operators = connection.execute(
-                select(AccountRow.id)
-                .where(AccountRow.role == Role.OPERATOR)
-                .order_by(AccountRow.id)
-                .with_for_update()
-            ).scalars()
-            if role is not Role.OPERATOR and list(operators) == [account]:
-                raise LastOperator("this is the last operator: give another account the operator role first")
+            operators = _lock_operators(connection)
+            if role is not Role.OPERATOR:
+                _check_not_last(operators, account)
             changed = connection.execute(
                 update(AccountRow)
                 .where(AccountRow.id == account, AccountRow.deleted.is_(None), AccountRow.role != role)
@@ -174,12 +168,14 @@ class AccountRepository(Repository):
     ) -> None:
         """Delete an account: replace its name with a pseudonym on bots, in replays and in the audit log.
 
-        Its sessions, tokens and subscriptions are removed. Raises NameTaken, or CredentialsChanged if
-        ``password`` is not its password hash or the account is already deleted.
+        Its sessions, tokens and subscriptions are removed. Raises LastOperator, NameTaken, or
+        CredentialsChanged if ``password`` is not its password hash or the account is already deleted.
         """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # first, as for matches and submissions: another order could deadlock
+            operators = _lock_operators(connection)  # before the account, as in set_role
             credentials.lock_account(connection, account, password)
+            _check_not_last(operators, account)
             _delete(connection, account, pseudonym, at)
             credentials.remove_all(connection, account)
             subscriptions.remove_all(connection, account)
@@ -216,6 +212,17 @@ def _add(connection: Connection, new: NewAccount) -> KnownAccount:
         return from_row(KnownAccount, connection.execute(added).one())
     except IntegrityError as error:  # on PostgreSQL, another process may have added it first
         raise names.taken_by_another(new.name) from error
+
+
+def _lock_operators(connection: Connection) -> list[int]:
+    """Return the operators' ids; lock their rows, so that two can't demote each other at the same time."""
+    operators = select(AccountRow.id).where(AccountRow.role == Role.OPERATOR).order_by(AccountRow.id)
+    return list(connection.execute(operators.with_for_update()).scalars())
+
+
+def _check_not_last(operators: list[int], account: int) -> None:
+    if operators == [account]:
+        raise LastOperator("this is the last operator: give another account the operator role first")
 
 
 def _use_invitation(connection: Connection, hash_: str, account: int, at: datetime) -> None:

@@ -1,6 +1,7 @@
 """Tests of accounts, sessions, tokens, invitations and the audit log."""
 
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -308,7 +309,7 @@ def test_an_accounts_role_can_be_changed(store: Store) -> None:
 
 @on_both
 def test_the_last_operator_stays(store: Store) -> None:
-    """The last operator can't be demoted; deleted ones don't count. Demoting a user is no error."""
+    """The last operator can't be demoted or deleted; deleted ones don't count. Demoting a user works."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert not store.accounts.set_role(ann.id, Role.USER, PROMOTED)
     for account in (ann, ben):
@@ -316,24 +317,32 @@ def test_the_last_operator_stays(store: Store) -> None:
     store.accounts.delete(ben.id, "former-1", LATER)
     with pytest.raises(LastOperator, match="this is the last operator"):
         store.accounts.set_role(ann.id, Role.USER, PROMOTED)
+    with pytest.raises(LastOperator, match="this is the last operator"):
+        store.accounts.delete(ann.id, "former-2", LATER)
     assert store.accounts.all()[0].role is Role.OPERATOR
     assert len(store.accounts.audit(9)) == 2
 
 
-def test_one_of_two_operators_who_demote_each_other_stays(store: Store) -> None:
-    """If two operators demote each other at the same time, one of them remains an operator."""
-    both = [add_account(store, name) for name in ("ann", "ben")]
-    for account in both:
+@on_both
+def test_one_of_two_operators_who_leave_stays(store: Store) -> None:
+    """If an operator leaves while another is demoted, one of them remains an operator."""
+    ann, ben = (add_account(store, name) for name in ("ann", "ben"))
+    for account in (ann, ben):
         store.accounts.set_role(account.id, Role.OPERATOR, PROMOTED)
+    leave = (
+        lambda: store.accounts.set_role(ann.id, Role.USER, PROMOTED),
+        lambda: store.accounts.delete(ben.id, "former-1", LATER),
+    )
 
-    def demote(account: KnownAccount) -> bool:
+    def refused(act: Callable[[], object]) -> bool:
         try:
-            return store.accounts.set_role(account.id, Role.USER, PROMOTED)
+            act()
         except LastOperator:
-            return False
+            return True
+        return False
 
     with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(demote, both)) == [False, True]
+        assert sorted(pool.map(refused, leave)) == [False, True]
     assert sorted(account.role for account in store.accounts.all()) == [Role.OPERATOR, Role.USER]
 
 

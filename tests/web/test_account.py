@@ -3,6 +3,7 @@
 import re
 
 from arena.accounts.credentials import PREFIX
+from arena.protocol.states import Role
 from arena.protocol.states import Scope as May
 from tests.accounts.world import NEW, PASSWORD, World
 from tests.web.html import Page
@@ -150,3 +151,13 @@ def test_an_account_is_deleted(world: World) -> None:
     assert "Log in" in answer.text
     assert SECURE_NAME not in visitor.cookies
     assert browser(world).post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 403
+
+
+def test_the_last_operator_can_not_leave(world: World) -> None:
+    """The page says why, and the account stays."""
+    world.add("ann", Role.OPERATOR)
+    visitor = logged_in(world, "ann")
+    answer = visitor.post("/account/delete", data={"password": PASSWORD})
+    assert answer.status_code == 422
+    assert "the last operator" in answer.text
+    assert visitor.get("/account").status_code == 200

@@ -13,7 +13,7 @@ from arena.accounts.errors import AccountError, Busy, RegistrationRefused, Wrong
 from arena.accounts.passwords import MAX_LENGTH, MIN_LENGTH
 from arena.db.accounts import StoredPassword
 from arena.db.credentials import OpenSession
-from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
+from arena.db.errors import InvitationRefused, LastOperator, NameTaken, TooManyTokens
 from arena.platform.names import WrongName
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
@@ -240,7 +240,7 @@ class _OwnAccount:
         self._attempts.confirm_password(session)
         try:
             pseudonym = self._accounts.own.delete(session.account, password, address=address_of(request))
-        except AccountError as error:
+        except (AccountError, LastOperator) as error:
             return self._page(request, session, wrong="delete", error=error)
         request.state.caller = None
         response = page(request, "deleted.html", pseudonym=pseudonym)
