@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, select, text
+from sqlalchemy import Connection, Row, Select, func, select, text
 
 from arena.db.database import Repository, from_row, grouped
 from arena.db.game_search import (
@@ -265,28 +265,40 @@ def seats_of(  # noqa: PLR0913 - one argument per filter
     Only games with numbers below ``before`` count. ``version`` limits the rows to that version, and
     ``faulty`` limits them to games in which the bot had a fault.
     """
+    conditions: list[Any] = []
+    if before is not None:
+        conditions.append(GameSeatRow.game_number < before)
+    if faulty:
+        conditions.append(text(f"({FAULTY})"))
+    newest = (
+        select(func.max(GameSeatRow.game_number))
+        .where(GameSeatRow.version_id == BotVersionRow.id, *conditions)
+        .scalar_subquery()
+    )
     versions = (
-        select(BotVersionRow.id)
+        select(BotVersionRow.id, newest.label("newest"))
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
         .where(BotRow.name == bot)
-        .order_by(BotVersionRow.number.desc())
+        .order_by(newest.desc().nulls_last())
+        .limit(limit)
     )
     if version is not None:
         versions = versions.where(BotVersionRow.number == version)
     seats = (
         select(GameSeatRow.__table__, BotVersionRow.number.label("version"))
         .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
+        .where(*conditions)
         .order_by(GameSeatRow.game_number.desc())
         .limit(limit)
     )
-    if before is not None:
-        seats = seats.where(GameSeatRow.game_number < before)
-    if faulty:
-        seats = seats.where(text(f"({FAULTY})"))
     found: list[Row[Any]] = []
-    for id_ in connection.execute(versions).scalars().all():
-        query = seats.where(GameSeatRow.version_id == id_)
+    for its in connection.execute(versions).all():
+        if its.newest is None:
+            break
+        query = seats.where(GameSeatRow.version_id == its.id)
         if len(found) == limit:  # the list is full, so only newer games can enter it
+            if its.newest <= found[-1].game_number:
+                break
             query = query.where(GameSeatRow.game_number > found[-1].game_number)
         found = sorted([*found, *connection.execute(query)], key=lambda row: row.game_number, reverse=True)[
             :limit

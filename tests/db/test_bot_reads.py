@@ -14,7 +14,7 @@ from arena.ladder.rating import Rating
 from arena.rules import Rules
 from tests.builders import play_matches
 from tests.db.builders import add_bot, add_matches, claim_one, claimed, finished, outcomes, record, run_sql
-from tests.db.test_cost import effort, grow
+from tests.db.test_cost import effort, grow, statements
 from tests.kinds import filled_on_both, on_both, on_sqlite
 
 
@@ -174,6 +174,26 @@ def test_a_search_for_rare_games_has_a_bounded_cost(five_thousand: Database) -> 
         effort(five_thousand, lambda connection: Histories(OpenTransaction(connection)).opponents("mine"))
         < 30
     )
+
+
+@on_both
+def test_only_versions_with_the_newest_games_are_asked(store: Store) -> None:
+    """The last games are right if versions alternate. The number of statements follows from the limit."""
+    other = add_bot(store, "other")
+    versions = [add_bot(store, "mine", source=f"sha256:{number}") for number in range(9)]
+    for number, version in enumerate((8, 3, 5, 4, 8, 3), 1):
+        record(store, (versions[version], other), [(1, 2)], id_=f"s{number}", faults=(number % 3, 0))
+    for before, limit, numbers in (
+        (None, 3, [6, 5, 4]),
+        (None, 9, [6, 5, 4, 3, 2, 1]),
+        (6, 2, [5, 4]),
+        (3, 9, [2, 1]),
+    ):
+        with statements() as sent:
+            assert [game.number for game in store.games.newest(before, limit, bot="mine")] == numbers
+        assert len([each for each in sent if each[0].startswith("SELECT game_seat.")]) <= min(limit, 4) + 1
+    (faulty, *_) = store.histories.records("mine", 9, faulty=True)
+    assert (faulty.number, faulty.version) == (5, 9)
 
 
 @filled_on_both

@@ -196,6 +196,8 @@ _CALLS: tuple[Callable[[Store], object], ...] = (
     next_claim,
     lambda store: store.leases.release("here"),
     lambda store: store.games.newest(50, 10),
+    lambda store: store.games.newest(50, 10, bot="a"),
+    lambda store: store.histories.records("a", 5, faulty=True),
     lambda store: store.games.search(_ONE_DAY, GameOrder.NEWEST, None, 10),
     lambda store: store.games.search(_ONE_DAY, GameOrder.CLOSEST, None, 10, Position(1.0, 9)),
     lambda store: store.games.search(_ONE_DAY, GameOrder.UPSET, None, 10, Position(0.1, 9)),
