@@ -38,13 +38,13 @@ class ImageKeeper:
     now: Callable[[], datetime]
 
     def prune_policy(self) -> PrunePolicy:
-        """Return the quota, and the images that must not be pruned.
+        """Return the quota, and how to find the images that must not be pruned.
 
         Raises StoreError if the database fails, or IntakeError if the images can't be listed or every image
         in use is missing.
         """
         stored_ids(self.store, self.images)
-        return PrunePolicy(quota=self.quota, keep=self.store.bots.sources_in_use())
+        return PrunePolicy(quota=self.quota, keep=self.store.bots.sources_in_use)
 
     def prune(self) -> Pruned:
         """Remove images beyond the quota, and files that killed processes have left behind.

@@ -158,10 +158,14 @@ Content = Callable[[Layer], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrunePolicy:
-    """The quota in bytes for all blobs together, and the ids of images that must not be pruned (``keep``)."""
+    """The quota in bytes for all blobs together, and a function that returns the images in use, by id.
+
+    Images in use are not pruned. The function is called only before images are pruned, because reading an
+    upload may take minutes.
+    """
 
     quota: int
-    keep: Collection[str]
+    keep: Callable[[], Collection[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,11 +244,12 @@ class ImageStore:
         stray = [digest for digest in sizes.keys() - users.keys() if self._is_old(_blob(digest), now)]
         left -= self._remove(stray, sizes)
         pruned = []
+        kept = policy.keep() if left > policy.quota else ()
         for image in sorted(images, key=lambda image: (image.used, image.id)):
             if left <= policy.quota:
                 break
             # A time in the future, left by a wrong clock, must not protect an image.
-            if image.id in policy.keep or abs(now - image.used) < GRACE:
+            if image.id in kept or abs(now - image.used) < GRACE:
                 continue
             # Remove the record first: if this process is killed here, the next prune removes the blobs.
             self.records.remove(image.id)

@@ -12,7 +12,7 @@ from arena.images.store import ImageStore, PrunePolicy
 NOW = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 """Later than anything that a test writes, so that nothing is too recent to be pruned."""
 
-PLENTY = PrunePolicy(quota=1 << 40, keep=())
+PLENTY = PrunePolicy(quota=1 << 40, keep=frozenset)
 
 
 def layer(content: bytes) -> Layer:

@@ -104,7 +104,7 @@ def test_a_base_that_was_pruned_is_exported_again(
     file = tmp_path / "a.py"
     file.write_text("pass")
     image = intake.take(file, PLENTY)
-    store.prune(PrunePolicy(quota=0, keep=()), NOW + timedelta(days=1))
+    store.prune(PrunePolicy(quota=0, keep=frozenset), NOW + timedelta(days=1))
     assert store.records.ids() == frozenset()
     assert intake.take(file, PLENTY) == image
     assert engine.exports == 2

@@ -74,9 +74,10 @@ def test_the_images_of_bots_on_the_ladder_are_kept(
     """However old they are, images of bots on the ladder are kept. Images that no bot uses make room."""
     engine.asked = 1
     first, playing, stray = (keep(images, letter * 1000) for letter in (b"1", b"2", b"3"))
+    policy = keeper.prune_policy()
     for image in (first, playing):
         add_bot(results, "mine", source=image.id)
-    assert keeper.prune_policy().keep == {playing.id}
+    assert policy.keep() == {playing.id}
     pruned = keeper.prune()
     assert len(pruned.images) == 2
     assert set(pruned.images) == {first.id, stray.id}

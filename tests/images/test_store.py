@@ -125,7 +125,7 @@ def test_foreign_files_are_ignored(tmp_path: Path) -> None:
     stray.write_text("hello")
     assert store.records.ids() == {added.id}
     keep(store, TWO)
-    store.prune(PrunePolicy(quota=0, keep=frozenset()), NOW + 2 * GRACE)
+    store.prune(PrunePolicy(quota=0, keep=frozenset), NOW + 2 * GRACE)
     assert store.records.ids() == frozenset()
     assert stray.read_text() == "hello"
 
@@ -157,7 +157,7 @@ def test_two_at_once(tmp_path: Path) -> None:
         "store = store_in(Path(sys.argv[1]))\n"
         "for number in range(10):\n"
         "    keep(store, b'base' * 1000, b'%d' % number)\n"
-        "    store.prune(PrunePolicy(quota=1 << 40, keep=()), NOW)\n"
+        "    store.prune(PrunePolicy(quota=1 << 40, keep=frozenset), NOW)\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]
     processes = [subprocess.Popen(command, cwd=ROOT) for _ in range(2)]  # noqa: S603 - our own
@@ -209,7 +209,7 @@ def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     mib = 1 << 20
     used = keep(store, bytes(2 * mib))
     with pytest.raises(IntakeError, match=r"needs 3\.0 MiB.*is 4\.0 MiB.*take 2\.0.*ARENA_IMAGE_QUOTA"):
-        keep(store, b"x" * 3 * mib, now=NOW, policy=PrunePolicy(quota=4 * mib, keep={used.id}))
+        keep(store, b"x" * 3 * mib, now=NOW, policy=PrunePolicy(quota=4 * mib, keep=lambda: {used.id}))
     assert store.records.ids() == {used.id}
 
 
@@ -217,7 +217,7 @@ def test_an_add_makes_room(tmp_path: Path) -> None:
     """An unused image is removed to make room for a new one; layers that they share are kept."""
     store = store_in(tmp_path)
     old = keep(store, BASE, b"o" * 5000)
-    policy = PrunePolicy(quota=12_000, keep=())
+    policy = PrunePolicy(quota=12_000, keep=frozenset)
     contents = Contents(BASE, b"n" * 5000)
     new = image(BASE, b"n" * 5000)
     store.add(new, contents, policy, NOW + timedelta(hours=1))
@@ -234,7 +234,7 @@ def test_use_is_noted_at_most_once_an_hour(store: ImageStore) -> None:
     used = {kept.id: kept.used for kept in store.records.stored()}
     assert used == {first.id: NOW, second.id: NOW + timedelta(minutes=30)}
     store.records.record_use(first.id, NOW + timedelta(minutes=60))
-    pruned = store.prune(PrunePolicy(quota=2000, keep=()), NOW + timedelta(days=1))
+    pruned = store.prune(PrunePolicy(quota=2000, keep=frozenset), NOW + timedelta(days=1))
     assert pruned.images == (second.id,)
     assert store.records.ids() == {first.id}
 
@@ -245,7 +245,7 @@ def test_prune_spares_what_is_in_use_and_what_is_young(store: ImageStore) -> Non
     later = NOW + timedelta(days=1)
     young = keep(store, b"3" * 1000, now=later - timedelta(minutes=9))
     assert store.prune(PLENTY, later).images == ()
-    pruned = store.prune(PrunePolicy(quota=0, keep={playing.id}), later)
+    pruned = store.prune(PrunePolicy(quota=0, keep=lambda: {playing.id}), later)
     assert pruned.images == (idle.id,)
     assert store.records.ids() == {playing.id, young.id}
     assert pruned.freed > 1000
@@ -256,7 +256,7 @@ def test_a_clock_that_was_ahead_protects_no_image(store: ImageStore) -> None:
     """An image that seems to have been used in the future is pruned, and its next use corrects the time."""
     unused, used = (keep(store, content, now=NOW + timedelta(days=365)) for content in (ONE, TWO))
     store.records.record_use(used.id, NOW)
-    pruned = store.prune(PrunePolicy(quota=0, keep=()), NOW + timedelta(minutes=5))
+    pruned = store.prune(PrunePolicy(quota=0, keep=frozenset), NOW + timedelta(minutes=5))
     assert pruned.images == (unused.id,)
     assert store.records.ids() == {used.id}
 
@@ -267,7 +267,7 @@ def test_notes_go_with_their_images(tmp_path: Path) -> None:
     gone = keep(store, ONE)
     store.records.record_base("sha256:" + "b" * 64, gone.id)
     assert store.records.base("sha256:" + "b" * 64) == gone
-    store.prune(PrunePolicy(quota=0, keep=()), NOW + timedelta(days=1))
+    store.prune(PrunePolicy(quota=0, keep=frozenset), NOW + timedelta(days=1))
     assert [path for path in (tmp_path / "images").rglob("*") if path.is_file()] == []
     assert store.records.base("sha256:" + "b" * 64) is None
 

@@ -138,7 +138,7 @@ def test_the_time_of_use_is_updated(hall: Hall) -> None:
         keep(hall.store, layer_with(text), now=NOW - timedelta(days=2)) for text in ("old", "played")
     )
     hall.images.find(played.id)
-    assert hall.store.prune(PrunePolicy(quota=0, keep=()), NOW).images == (old.id,)
+    assert hall.store.prune(PrunePolicy(quota=0, keep=frozenset), NOW).images == (old.id,)
 
 
 @pytest.mark.parametrize("part", ["layer", "configuration"])
@@ -218,7 +218,7 @@ def test_prune_removes_images_that_are_no_longer_stored(hall: Hall, base_image: 
     other = hall.source.repository + "-other"
     hall.client.tag(base_image, other, "latest")
     try:
-        hall.store.prune(PrunePolicy(quota=0, keep={stays.id}), NOW + timedelta(days=1))
+        hall.store.prune(PrunePolicy(quota=0, keep=lambda: {stays.id}), NOW + timedelta(days=1))
         hall.images.prune()
         assert set(hall.names()) == {hall.name(stays), hall.name(used)}
         assert hall.inspect(f"{other}:latest")["Id"] == base_image

@@ -75,7 +75,7 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
         kept, images = arena.store.bots.sources_in_use(), images_of(cluster.settings())
         assert not kept & {id_ for _, id_ in bots}
         later = datetime.now(UTC) + timedelta(days=1)
-        images.prune(PrunePolicy(quota=0, keep=kept), later)
+        images.prune(PrunePolicy(quota=0, keep=lambda: kept), later)
         assert images.records.ids() == kept
         assert not arena.ladder.gate.house_only
         assert arena.store.activity.hosts()[0].report.isolates
