@@ -37,6 +37,10 @@ class ImageKeeper:
     folder: Path
     now: Callable[[], datetime]
 
+    def has(self, image: str) -> bool:
+        """Return whether an image is stored. Raises the same errors as :meth:`prune_policy`."""
+        return image in stored_ids(self.store, self.images)
+
     def prune_policy(self) -> PrunePolicy:
         """Return the quota, and how to find the images that must not be pruned.
 

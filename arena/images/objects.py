@@ -19,6 +19,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from arena.images.image import IntakeError
+from arena.platform.files import sync
 
 CHUNK: Final = 1024 * 1024
 _PASSWORD: Final = re.compile(r"://.*@")
@@ -84,6 +85,8 @@ class Objects:
                         os.fsync(file.fileno())
                 # On this host this is a rename; elsewhere it is a copy, which also appears whole.
                 self._files.mv(part, path)
+                if isinstance(self._files, LocalFileSystem):
+                    sync(Path(path).parent)
             except BaseException:
                 with suppress(OSError):
                     self._files.rm_file(part)

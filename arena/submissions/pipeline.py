@@ -2,7 +2,7 @@
 
 Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next
 stage. If a step is killed, the next run repeats it. After an arena fault, the submission waits, with the
-reason shown, and is retried, unless the arena has lost its file.
+reason shown, and is retried, unless the arena has lost its file or image.
 """
 
 from collections.abc import Callable, Collection
@@ -171,8 +171,12 @@ class Pipeline:
     def _load(self, submission: KnownSubmission) -> None:
         if self._gate.house_only:
             raise _Deferred(_GATE_CLOSED)
+        source = _source(submission)
+        if not self._keeper.has(source):
+            self._reject(submission, CauseKind.LOST, "the arena lost the image, through no fault of yours")
+            return
         try:
-            self._check_source(_source(submission))
+            self._check_source(source)
         except LaunchRefused as error:
             self._reject(submission, CauseKind.START, str(error))
         else:

@@ -1,5 +1,6 @@
 """Images are stored by digest, completely or not at all."""
 
+import os
 import subprocess
 import sys
 import uuid
@@ -35,6 +36,19 @@ def test_an_added_image_is_stored(store: ImageStore) -> None:
     assert store.records.ids() == {added.id}
     for content in (BASE, ONE, added.config()):
         assert b"".join(store.blob(layer(content).digest, len(content))) == content
+
+
+def test_an_image_survives_a_power_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each object is on disk under its name before the image's record, which comes last."""
+    synced, fsync = list[str](), os.fsync
+
+    def note(opened: int) -> None:
+        fsync(opened)
+        synced.append(Path(f"/proc/self/fd/{opened}").readlink().name)
+
+    monkeypatch.setattr(os, "fsync", note)
+    keep(store_in(tmp_path), ONE)
+    assert synced[1::2] == ["sha256", "sha256", "used", "images"]
 
 
 def test_an_unknown_image(store: ImageStore) -> None:

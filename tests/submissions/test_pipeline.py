@@ -316,6 +316,27 @@ def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
     )
 
 
+def test_a_submission_whose_image_is_lost_is_rejected(place: Place, tmp_path: Path) -> None:
+    """While all images are missing, submissions wait, because the disk may not be mounted."""
+    ids = [place.send(bot) for bot in ("lost", "kept")]
+    for _ in ids:
+        place.step()
+        place.engine.error = RuntimeFailure("no engine")
+    sources = [place.found(each).source or "" for each in ids]
+    (tmp_path / "images").rename(tmp_path / "away")
+    (tmp_path / "images").mkdir()
+    place.step(RETRY)
+    assert all("check that it is mounted" in (place.found(each).waiting or "") for each in ids)
+    (tmp_path / "images").rmdir()
+    (tmp_path / "away").rename(tmp_path / "images")
+    (tmp_path / "images" / "images" / sources[0].removeprefix("sha256:")).unlink()
+    place.engine.error = None
+    place.step(RETRY)
+    lost, kept = (place.found(each) for each in ids)
+    assert (lost.stage, lost.cause and lost.cause.kind) == (Stage.REJECTED, CauseKind.LOST)
+    assert kept.stage is Stage.QUALIFYING
+
+
 def test_a_rejected_file_is_removed(place: Place, tmp_path: Path) -> None:
     """Only the cause is kept. For a lost file, the cause blames the arena."""
     bad, lost = place.send("bad", b"no archive"), place.send("lost")
