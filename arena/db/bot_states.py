@@ -16,7 +16,6 @@ from arena.db.ladder import Rebuilt
 from arena.db.schema import (
     OPEN_MATCH,
     PLAYS,
-    AccountRow,
     BotRow,
     BotVersionRow,
     GameRow,
@@ -138,7 +137,7 @@ class BotStates(Repository):
                     BotVersionRow.bot_id == bot.id, BotVersionRow.number == bot.playing
                 )
             ).scalar_one()
-            if _is_abandoned(connection, bot):
+            if bots.is_deleted(connection, bot.account_id):
                 _set_state(connection, bot.id, BotState.RETIRED, bots.ACCOUNT_DELETED, at)
             elif gone is None:
                 _set_state(connection, bot.id, BotState.ACTIVE, None, at)
@@ -203,7 +202,7 @@ def _activate_version(connection: Connection, bot: Row[Any], number: int, at: da
     ).one_or_none()
     if version is None:
         raise NoSuchVersion(f"{bot.name} has no version {number}: its versions are 1 to {bot.newest}")
-    if _is_abandoned(connection, bot):
+    if bots.is_deleted(connection, bot.account_id):
         raise WrongState(f"{bot.name} can't play: {bots.ACCOUNT_DELETED}")
     if version.gone is not None:
         raise VersionGone(
@@ -214,12 +213,6 @@ def _activate_version(connection: Connection, bot: Row[Any], number: int, at: da
         return False
     bots.set_playing(connection, bot.id, number, at)
     return True
-
-
-def _is_abandoned(connection: Connection, bot: Row[Any]) -> bool:
-    """Return True if the account that a bot belongs to was deleted."""
-    deleted = select(AccountRow.id).where(AccountRow.id == bot.account_id, AccountRow.deleted.is_not(None))
-    return connection.execute(deleted).scalar_one_or_none() is not None
 
 
 def _lock(connection: Connection, name: str) -> Row[Any]:

@@ -24,13 +24,14 @@ from sqlalchemy import (
 
 from arena.db import ladder, names
 from arena.db.database import Repository, from_row
-from arena.db.errors import BotDisqualified, BotTaken
+from arena.db.errors import BotDisqualified, BotTaken, WrongState
 from arena.db.projections import LoggedEvent
 from arena.db.schema import (
     ON_THE_BOARD,
     OPEN_MATCH,
     OPEN_SUBMISSION,
     PLAYS,
+    AccountRow,
     BotRow,
     BotVersionRow,
     MatchRow,
@@ -296,10 +297,12 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     """Add a version and activate it, unless the active version has the same source.
 
     A new bot starts at the initial rating, and a new version starts at one based on its predecessor's. A
-    benched or retired bot becomes active again. Returns the active version's id. Raises BotDisqualified or
-    BotTaken.
+    benched or retired bot becomes active again. Returns the active version's id. Raises BotDisqualified,
+    BotTaken, or WrongState if the account was deleted.
     """
     numbers = ladder.lock(connection)  # also prevents two simultaneous new versions of a bot
+    if is_deleted(connection, new.account):
+        raise WrongState(f"{new.bot} can't be added: {ACCOUNT_DELETED}")
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == new.bot)).one_or_none()
     if bot is None:
         if new.house:
@@ -354,6 +357,12 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     event = VersionStarted(version=version, previous=None if previous is None else previous.id)
     ladder.append(connection, [LoggedEvent(numbers.events + 1, event)], numbers.games, barred=frozenset())
     return version
+
+
+def is_deleted(connection: Connection, account: int | None) -> bool:
+    """Return True if this is the id of a deleted account."""
+    deleted = select(AccountRow.id).where(AccountRow.id == account, AccountRow.deleted.is_not(None))
+    return connection.execute(deleted).scalar_one_or_none() is not None
 
 
 def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:

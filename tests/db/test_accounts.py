@@ -293,6 +293,15 @@ def test_operators_can_not_bring_back_a_bot_of_a_deleted_account(store: Store) -
     assert (cheat.state, cheat.reason) == (BotState.RETIRED, "its author's account was deleted")
 
 
+def test_a_deleted_account_gets_no_bots(store: Store) -> None:
+    """An operator who adds a bot during the deletion of its author's account doesn't bring the name back."""
+    ann = add_account(store, "ann")
+    store.accounts.delete(ann.id, "former-1", LATER)
+    with pytest.raises(WrongState, match="mine can't be added: its author's account was deleted"):
+        bot_of(store, "mine", ann)
+    assert store.bots.listed() == ()
+
+
 def test_an_accounts_role_can_be_changed(store: Store) -> None:
     """The change is recorded in the audit log, unless it has no effect or the account is deleted."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
