@@ -262,6 +262,20 @@ class Subscriptions(Repository):
             if again is None:
                 connection.execute(delete(NoticeRow).where(_waits_for(notice)))
 
+    def remove_mail_notices(self, before: datetime) -> None:
+        """Remove the notices to email addresses from before a time."""
+        old = NoticeRow.at < before
+        mail = (
+            select(SubscriptionRow.id)
+            .where(SubscriptionRow.kind == SubscriptionKind.MAIL)
+            .where(SubscriptionRow.id.in_(select(NoticeRow.subscription_id).where(old)))
+            .order_by(SubscriptionRow.id)
+            .with_for_update()
+        )
+        with self._transactions.write() as connection:
+            ids = list(connection.execute(mail).scalars())
+            connection.execute(delete(NoticeRow).where(NoticeRow.subscription_id.in_(ids), old))
+
     def remove_unconfirmed(self, before: datetime) -> None:
         """Remove email addresses that were added before this time and never confirmed."""
         old = (SubscriptionRow.confirmed.is_(None)) & (SubscriptionRow.created < before)

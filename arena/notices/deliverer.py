@@ -30,7 +30,8 @@ name; an email may take longer. After the limit, a slow delivery continues in it
 _RETRY_BACKOFF: Final = Backoff(first=30, maximum=6 * 3600, factor=3)
 
 _GIVE_UP_AFTER: Final = timedelta(days=3)
-"""A subscription whose receiver has been failing for this long is switched off."""
+"""A subscription whose receiver has been failing for this long is switched off. Without a mail server, emails
+are dropped after this time."""
 
 _CONFIRMATION_TIME: Final = timedelta(days=7)
 
@@ -71,9 +72,15 @@ class Deliverer:
         self._remove_finished()
 
     def check_ranks(self) -> None:
-        """Record overtaken bots, and remove email addresses that were never confirmed. Raises StoreError."""
+        """Record overtaken bots, and remove what will not be delivered.
+
+        Removes email addresses that were never confirmed and, if no mail server is set up, old emails:
+        otherwise, subscribers would get all of them once one is. Raises StoreError.
+        """
         self._store.held_ranks.compare(self._store.ratings.standings(), self._now())
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRMATION_TIME)
+        if self._mailer is None:
+            self._store.subscriptions.remove_mail_notices(self._now() - _GIVE_UP_AFTER)
 
     def close(self) -> None:
         """End the threads. Call this only when no round of deliveries is in progress."""

@@ -180,6 +180,25 @@ def test_a_mail_address_is_confirmed_first(store: Store) -> None:
 
 
 @on_both
+def test_old_mail_is_removed(store: Store) -> None:
+    """Newer notices stay, and so do those by webhook."""
+    ann = add_account(store, "ann")
+    bot_of(store, "mine", ann)
+    subscribe(store, ann)
+    subscribe(store, ann, kind=SubscriptionKind.MAIL, mark="mail")
+    store.subscriptions.confirm("mail", START)
+    for at in (START, LATER):
+        store.bot_states.bench("mine", "it failed", at, ENTRY)
+    store.subscriptions.remove_mail_notices(LATER)
+    left = [(each.subscription.kind, each.topic, each.news.at) for each in all_due(store)]
+    assert left == [
+        (SubscriptionKind.WEBHOOK, "benched", START),
+        (SubscriptionKind.MAIL, "benched", LATER),
+        (SubscriptionKind.WEBHOOK, "benched", LATER),
+    ]
+
+
+@on_both
 def test_unconfirmed_addresses_are_removed(store: Store) -> None:
     """The request to confirm the address is removed too."""
     ann = add_account(store, "ann")

@@ -176,6 +176,22 @@ def test_an_unconfirmed_subscription_ends_after_a_week(world: World, ann: KnownA
             assert (answer.status_code, "has ended" in answer.text) == (404, True)
 
 
+def test_without_a_mail_server_old_notices_are_dropped(world: World, ann: KnownAccount) -> None:
+    """Emails wait for three days, or longer if a mail server is set up."""
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
+        confirmed(world, ann, made, post)
+        bench(world, "old")
+        world.later(days=3, seconds=1)
+        bench(world, "new")
+        made.check_ranks()
+        assert world.store.subscriptions.waiting()[SubscriptionKind.MAIL] == 2
+        with deliverer(world) as without:
+            without.check_ranks()
+        made.deliver_due()
+    (mail,) = post.mails
+    assert "mine is benched: new." in mail.get_content()
+
+
 @pytest.mark.parametrize("action", ["one click", "all", "topic"])
 def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> None:
     """The link works without a session, from the page or as one-click unsubscription (RFC 8058).
