@@ -15,7 +15,7 @@ _RESERVED: Final = (
     *("admin", "administrator", "arena", "everybody", "everyone", "house", "kaiten", "mod", "moderator"),
     *("official", "operator", "owner", "referee", "root", "staff", "support", "system", "terminal"),
     # Used by the arena itself.
-    *("anonymous", "api", "dummy", "guest", "local", "nobody", "stand-in", "unknown"),
+    *("anonymous", "api", "dummy", "guest", "local", "nobody", "stand-in", "unknown", "you"),
     # Special values in programs.
     *("false", "nan", "nil", "none", "null", "true", "undefined"),
 )

@@ -39,7 +39,7 @@ def test_any_other_name_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["admin", "API", "House", "null", "adm1n", "h0use", "r-o_o-t", "former-3f", "F0RMER-x"]
+    "name", ["admin", "API", "House", "null", "adm1n", "h0use", "r-o_o-t", "Y0u", "former-3f", "F0RMER-x"]
 )
 def test_a_name_that_speaks_for_the_arena_is_reserved(name: str) -> None:
     """Case, digits in place of letters, and separators make no difference."""

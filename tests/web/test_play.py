@@ -188,6 +188,14 @@ def test_an_invalid_table_is_refused(world: World, subtests: pytest.Subtests) ->
             assert not world.store.person_games.open_games()
 
 
+def test_a_bot_may_have_the_persons_name(world: World) -> None:
+    """Operators may give a house bot any name, including the one that pages use for the person."""
+    add_bot(world.store, "You", author="house")
+    visitor = browser(world)
+    path = sit_down(visitor, opponent="You")
+    assert "You against You</h1>" in visitor.get(path).text
+
+
 def test_own_bots_can_be_opponents(world: World) -> None:
     """Only the owner can choose such a bot, unless the owner opens it to people.
 

@@ -400,7 +400,8 @@ def _decision_conflict(game: PersonGame) -> Problem:
 
 
 def _title(game: PersonGame) -> str:
-    *others, last = [within(name) for name in seating_of(game).names if name != YOU]
+    names = seating_of(game).names
+    *others, last = [within(name) for seat, name in enumerate(names) if seat != game.seat]
     return f"You against {', '.join(others)} and {last}" if others else f"You against {last}"
 
 
