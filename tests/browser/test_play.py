@@ -194,6 +194,22 @@ def test_a_choice_that_does_not_reach_the_site_can_be_repeated(
     leave(page)
 
 
+def test_an_illegal_choice_can_be_repeated(windows: Windows, url: str) -> None:
+    """The table remains visible, with the reason why the choice was refused."""
+    visit = windows.open(url, "desktop", "light")
+    visit.forgive("422")
+    page = visit.page
+    begin(page, url, "greedy")
+    card = page.locator("#hand button.pick").first
+    held = card.get_attribute("value")
+    card.evaluate("button => { button.value = 'sushi'; }")
+    card.click()
+    expect(page.get_by_role("alert")).to_contain_text("This move isn't legal: 'sushi' is not a kind of card")
+    card.evaluate("(button, held) => { button.value = held; }", held)
+    assert play(page, by_role, "1.2") == ["1.1"]
+    leave(page)
+
+
 def test_a_double_click_chooses_once(windows: Windows, url: str) -> None:
     """The second click chooses nothing, even if it arrives when the next hand is already shown."""
     page = windows.open(url, "desktop", "light").page

@@ -14,7 +14,7 @@ const table = () => document.getElementById("table");
 function show(page) {
   const fresh = page.getElementById("table");
   if (!fresh) {
-    // The site refused the choice, or the game is gone. The address that choices are sent to has no page.
+    // The choice came too late, or the game is gone. The address that choices are sent to has no page.
     location.assign(location.pathname);
     return;
   }
@@ -43,7 +43,7 @@ function announce(fresh) {
 async function fetchPage(url, options = {}) {
   const response = await fetch(url, { cache: "no-store", signal: timeout(), ...options });
   if (response.status >= 500) throw new Error(`${response.url}: ${response.status}`);
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+  return { status: response.status, page: new DOMParser().parseFromString(await response.text(), "text/html") };
 }
 
 // While the bots are deciding or the table is not ready, poll often. Otherwise, report occasionally that the
@@ -59,7 +59,7 @@ async function pollTable() {
   const { state, step } = table().dataset;
   try {
     const isWaiting = state === "wait" || state === "queue";
-    const page = await fetchPage(isWaiting && step ? `${location.pathname}?after=${step}` : location.pathname);
+    const { page } = await fetchPage(isWaiting && step ? `${location.pathname}?after=${step}` : location.pathname);
     if (isWaiting) show(page);
     else {
       // The game may have ended elsewhere: in another tab, or because the arena stopped.
@@ -80,16 +80,18 @@ document.addEventListener("submit", async (event) => {
   form.querySelector("fieldset").disabled = true;
   clearTimeout(timer);
   try {
-    show(await fetchPage(form.action, { method: "POST", body }));
+    const { status, page } = await fetchPage(form.action, { method: "POST", body });
+    if (status === 422) chooseAgain(form, page.querySelector("h1 + p").textContent);
+    else show(page);
   } catch {
     // Don't reload: an error page would replace the table, and would no longer report that the person is here.
-    chooseAgain(form);
+    chooseAgain(form, "The site can't be reached. Choose again in a moment.");
   }
 });
 
-function chooseAgain(form) {
+function chooseAgain(form, reason) {
   const warning = Object.assign(document.createElement("p"), { className: "warning", role: "alert" });
-  warning.textContent = "The site can't be reached. Choose again in a moment.";
+  warning.textContent = reason;
   form.querySelector(".warning")?.remove();
   form.append(warning);
   form.querySelector("fieldset").disabled = false;
