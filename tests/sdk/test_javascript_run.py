@@ -1,5 +1,6 @@
 """Behaviour specific to the JavaScript library, in a bot's image against a scripted referee."""
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from subprocess import CompletedProcess
@@ -14,6 +15,18 @@ from tests.sdk.libraries import FIRST_CARD_JS
 from tests.sdk.referee import Talk, first_state, play_command
 
 pytestmark = pytest.mark.docker
+
+THROWS_FROM_A_HELPER = """
+import { knownHands, run } from "kaiten";
+function choose(view) {
+  try {
+    return knownHands({});
+  } catch (cause) {
+    throw Object.assign(new Error("no plan", { cause }), { depth: 3 });
+  }
+}
+run(choose);
+"""
 
 UNUSED_ADDRESS = "unix:///nowhere/referee.sock"
 
@@ -67,6 +80,19 @@ def test_an_error_of_the_bot_is_shown_to_its_author(
     assert "kaiten: the bot failed when it was asked for a move in game 0, round 1, turn 1, seat 0" in stderr
     assert first_state(rules).hands[0][0].label in stderr.split("hand ")[-1]
     assert "node_modules" not in stderr
+
+
+def test_an_error_in_a_helper_keeps_its_place_in_the_bot(javascript_container: str) -> None:
+    """Only the library's frames below the bot's are left out. Causes and properties are shown too."""
+
+    async def script(talk: Talk) -> None:
+        await talk.ask(Rules(players=2))
+        await talk.closed()
+
+    _, stderr = play_command(in_javascript(javascript_container, THROWS_FROM_A_HELPER), script)
+    own = r"\n +at .*choose .*"
+    cause = rf"\[cause\]: TypeError: .*\n +at knownHands .*{own}\n}}\nkaiten: "
+    assert re.match(rf"Error: no plan{own} {{\n  depth: 3,\n  {cause}", stderr), stderr
 
 
 def test_a_bot_without_a_referee_exits(alone: "Future[CompletedProcess[str]]") -> None:

@@ -1,7 +1,6 @@
 /** One match over one stream. */
 
 import { readFileSync, statSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 
 import { Client, credentials, status } from "@grpc/grpc-js";
@@ -26,7 +25,9 @@ const OPTIONS = {
   "grpc.initial_reconnect_backoff_ms": 50,
   "grpc.max_reconnect_backoff_ms": 200,
 };
-const HERE = fileURLToPath(new URL(".", import.meta.url));
+const HERE = new URL(".", import.meta.url).href;
+/** The module that calls the author's code. */
+const CALLER = new URL("game.js", import.meta.url).href;
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
 
 /**
@@ -180,15 +181,24 @@ function explain(error) {
 }
 
 /**
- * Return what was thrown as text, with only the stack frames from the author's code.
+ * Return what was thrown as text. Its stacks, including those of its causes, end with the author's code.
  *
  * @param {unknown} thrown
  * @returns {string}
  */
 function trace(thrown) {
-  const lines = inspect(thrown).split("\n");
-  const ours = lines.findIndex((line) => /^ +at /.test(line) && line.includes(HERE));
-  return (ours < 0 ? lines : lines.slice(0, ours)).join("\n");
+  return inspect(thrown).replace(/(?:\n +(?:at|\.\.\. \d+ lines) .*)+/g, (stack) => {
+    const frames = stack.split("\n");
+    // An omitted part of the stack, which is the same in the cause's, ends in the library too.
+    let end = frames.findIndex((frame) => frame.includes(CALLER) || /^ +\.\.\. /.test(frame));
+    if (end < 0) {
+      return stack;
+    }
+    while (frames[end - 1].includes(HERE)) {
+      end -= 1;
+    }
+    return frames.slice(0, end).join("\n") + (stack.endsWith(" {") ? " {" : "");
+  });
 }
 
 /**
