@@ -272,6 +272,12 @@ RangeError: too far
 NODE_RETURNED = """TypeError: round 1, turn 1: choose() returned 7; it must return a card
 kaiten: the bot failed when it was asked for a move in game 0
 """
+NODE_LINES = """depth: 3
+Error: no card is left
+hand: empty
+    at choose (file:///bot/bot.js:5:10)
+kaiten: the bot failed when it was asked for a move in game 0
+"""
 NODE_LABEL = """file:///bot/bot.js:7
 label: for (;;) throw new Error('e')
                 ^
@@ -334,6 +340,7 @@ Extension modules: grpc._cython.cygrpc (total: 1)
             Kind.CRASH,
             r"TypeError: round 1, turn 1: choose\(\) returned 7; it must return a card$",
         ),
+        (NODE_LINES, Kind.CRASH, r"Error: no card is left \(bot\.js, line 5\)$"),
         (NODE_LABEL, Kind.CRASH, r"Error: e \(bot\.js, line 7: label: for \(;;\) throw new Error\('e'\)\)$"),
         ("depth: 3\n'words'\nkaiten: the bot failed when it was asked\n", Kind.CRASH, "exited with code 1$"),
         (NODE_MEMORY, Kind.CRASH, "FATAL ERROR: Reached heap limit Allocation failed - heap out of memory$"),

@@ -45,9 +45,16 @@ def find_failure(stderr: str) -> Failure | None:
                 error, header = None, None
         elif error is not None and _NAMED_ERROR.match(error) and line.startswith(_NOTICE):
             found, error, header = Failure(error, None), None, None
-        elif number != source_line and (error is None or header is None) and _ERROR.match(line):
+        elif number != source_line and _ERROR.match(line) and not _continues(line, error, header):
             error = line
     return found
+
+
+def _continues(line: str, error: str | None, header: str | None) -> bool:
+    """Return True if a line looks like an error but is taken for a part of the latest error's message."""
+    if error is None or header is not None:
+        return error is not None
+    return _NAMED_ERROR.match(error) is not None and not _NAMED_ERROR.match(line)
 
 
 def _place(match: re.Match[str]) -> str:
