@@ -12,9 +12,10 @@ from playwright.sync_api import Page, Route, expect
 from arena.db.matches import Claim
 from arena.db.store import Store
 from tests.browser.test_viewer import shown
-from tests.browser.visits import Visit, Windows, come
+from tests.browser.visits import Visit, Windows, come, log_in
 from tests.databases import sqlite_store
-from tests.db.builders import START, add_bot, claimed, finished
+from tests.db.builders import START, add_bot, bot_of, claim_one, claimed, finished, present
+from tests.db.test_challenge_rows import challenge
 from tests.patience import wait_until
 from tests.watched import show
 from tests.web.site import opened
@@ -207,6 +208,28 @@ def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, hall: 
     hall.store.leases.record_void(MATCH, 1, "engine gone", START)
     state(page, "The arena could not finish this match and is playing it again.")
     expect(page.get_by_role("link", name="Watch it")).to_have_attribute("href", f"/live/{MATCH}")
+    page.close()  # before the site closes, which the page would keep polling
+
+
+def test_a_match_of_a_challenge_can_be_watched_by_its_owner(windows: Windows, hall: Hall) -> None:
+    """After the match, the page links to no replay, because the challenge's games are published together."""
+    visit = windows.open(hall.url, "desktop", "light")
+    visit.forgive("404 (Not Found)")
+    page = visit.page
+    page.clock.install()
+    log_in(page, hall.url, "ben", door="register")
+    owner = present(hall.store.accounts.account("ben")).account
+    bots = bot_of(hall.store, "mine", owner), present(hall.store.bots.version_id("tuna", 1))
+    hall.store.challenges.add(challenge("c", owner, bots), max_a_day=9)
+    claim = claim_one(hall.store)
+    show(hall.store, claim, 1)
+    address = f"/live/{claim.spec.match}"
+    visit.open(address)
+    ready(page)
+    assert hall.store.results.record(finished(claim, [(1, 2)]))
+    state(page, "This match is over. Its games will be shown when all matches in its challenge are over.")
+    expect(page.get_by_role("link", name="Watch the replay")).to_have_count(0)
+    expect(page.get_by_role("link", name="About this match")).to_have_attribute("href", address)
     page.close()  # before the site closes, which the page would keep polling
 
 

@@ -26,26 +26,33 @@ function link(label, href) {
   return Object.assign(document.createElement("a"), { href, textContent: label });
 }
 
-/** Say why the match stops here, with a link (by default to the current frame of the replay) and one to another
- * match. */
-function end(words, label, href) {
-  const [text, elsewhere] = [document.createElement("p"), link(label, href ?? location.href)];
-  if (!href) elsewhere.dataset.here = "";
-  text.append(`${words} `, elsewhere, " ", link("Watch another match", state().dataset.next));
+/** Say why the match stops here, with these links and one to another match. */
+function end(words, ...links) {
+  const text = document.createElement("p");
+  text.append(words);
+  for (const each of [...links, link("Watch another match", state().dataset.next)]) text.append(" ", each);
   state().replaceChildren(text);
   say(words);
   document.getElementById("film").dispatchEvent(new Event("gone"));
 }
 
-/** The page is gone: ask whether the match has ended or failed. Other responses, such as a proxy's, are ignored. */
+/** Return a link to the current frame, whichever it is; the site redirects from here to the replay. */
+function linkToReplay() {
+  const here = link("Watch the replay from here", location.href);
+  here.dataset.here = "";
+  return here;
+}
+
+/** The page is gone: ask why. Return false after other responses, such as a proxy's. */
 async function ended() {
   const response = await fetch(state().dataset.facts, { cache: "no-store", signal: timeout() });
-  const { state: matchState, game, status } = await response.json();
-  const isOver = matchState === "done";
-  const hasFailed = !isOver && (game === null || status === 404);
-  if (isOver) end("This match is over.", "Watch the replay from here");
-  if (hasFailed) end("The arena could not finish this match and is playing it again.", "Watch it", match);
-  return isOver || hasFailed;
+  const { state: matchState, game, replays, status } = await response.json();
+  if (matchState === "done") {
+    if (replays.length) end("This match is over.", linkToReplay());
+    else end("This match is over. Its games will be shown when all matches in its challenge are over.", link("About this match", match));
+  } else if (game === null || status === 404) end("The arena could not finish this match and is playing it again.", link("Watch it", match));
+  else return false;
+  return true;
 }
 
 poll(async () => {
