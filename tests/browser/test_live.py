@@ -212,7 +212,10 @@ def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, hall: 
 
 
 def test_a_match_of_a_challenge_can_be_watched_by_its_owner(windows: Windows, hall: Hall) -> None:
-    """After the match, the page links to no replay, because the challenge's games are published together."""
+    """If the owner logs out, the page says that the match can't be shown any more, not that it failed.
+
+    After the match, it doesn't link to a replay, because the challenge's games are published together.
+    """
     visit = windows.open(hall.url, "desktop", "light")
     visit.forgive("404 (Not Found)")
     page = visit.page
@@ -224,6 +227,11 @@ def test_a_match_of_a_challenge_can_be_watched_by_its_owner(windows: Windows, ha
     claim = claim_one(hall.store)
     show(hall.store, claim, 1)
     address = f"/live/{claim.spec.match}"
+    visit.open(address)
+    ready(page)
+    page.context.clear_cookies()
+    state(page, "This match can't be shown any more.")
+    log_in(page, hall.url, "ben")
     visit.open(address)
     ready(page)
     assert hall.store.results.record(finished(claim, [(1, 2)]))

@@ -50,7 +50,8 @@ async function ended() {
   if (matchState === "done") {
     if (replays.length) end("This match is over.", linkToReplay());
     else end("This match is over. Its games will be shown when all matches in its challenge are over.", link("About this match", match));
-  } else if (game === null || status === 404) end("The arena could not finish this match and is playing it again.", link("Watch it", match));
+  } else if (game === null) end("The arena could not finish this match and is playing it again.", link("Watch it", match));
+  else if (status === 404) end("This match can't be shown any more.");
   else return false;
   return true;
 }
