@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from arena.db.matches import Claim
 from arena.db.store import Store
@@ -194,6 +194,25 @@ def to_the_replay(page: Page, hall: Hall) -> None:
     expect(page).to_have_url(f"{hall.url}/games/{MATCH}-1/1/1?step=reveal&view=seat:0")
     ready(page)
     assert page.locator("#film").get_attribute("data-seed") == hall.claim.spec.seeds[1]
+
+
+def test_frames_that_arrive_after_a_new_round_contain_it(windows: Windows, hall: Hall) -> None:
+    """If a round ends while the page fetches the frames, the page fetches them again."""
+    hall.end(1, 1)
+    visit = windows.open(hall.url, "desktop", "light")
+    page = visit.page
+    page.clock.install()
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/frames.json?*", lambda route: held.append((route, route.fetch())), times=1)
+    visit.open(f"/live/{MATCH}")
+    wait_until(lambda: page.title() and held, "the response with the first round")
+    hall.end(1, 2)
+    state(page, "Round 3 is being played.")
+    route, old = held[0]
+    route.fulfill(response=old)
+    come(page, page.locator("#film[data-ready]"))
+    expect(page.locator("#position")).to_have_attribute("max", "59")
+    page.close()  # before the site closes, which the page would keep polling
 
 
 def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, hall: Hall) -> None:

@@ -242,13 +242,13 @@ function begin(frames) {
 
 /** Fetch the frames, retrying until this succeeds. Until then, every step loads a page, as without scripts. */
 async function start() {
-  const first = await framesOf(chosen).catch(() => null);
-  if (first) {
+  const [kept, first] = [loaded, await framesOf(chosen).catch(() => null)];
+  if (first && kept === loaded) {
     begin(first);
     return;
   }
   const trying = document.getElementById("trying");
-  trying.textContent = "The frames of this game can't be loaded at the moment. Retrying. Until they are loaded, every step loads a page.";
+  if (!first) trying.textContent = "The frames of this game can't be loaded at the moment. Retrying. Until they are loaded, every step loads a page.";
   poll(async () => {
     const kept = loaded;
     const frames = await framesOf(chosen).catch((error) => {
