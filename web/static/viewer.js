@@ -9,6 +9,8 @@ import { copy, offerCopies, say } from "./viewer-share.js";
 
 const PAUSE_MILLIS = { pick: 1100, reveal: 1700, pass: 1000, score: 3500 };
 const QUIET_MILLIS = 300;
+/** Time limit for all frames of a game, which may be too large for the usual limit if the connection is slow. */
+const FRAMES_MILLIS = 60_000;
 const SMALL_SPEED = "2";
 
 const film = document.getElementById("film");
@@ -36,7 +38,7 @@ const here = () => addressOf(film.dataset.base, frame(), data.view);
 async function framesOf(view) {
   const kept = loaded;
   if (!kept.has(view)) {
-    const response = await fetch(`${film.dataset.frames}?view=${view}`, { signal: timeout() });
+    const response = await fetch(`${film.dataset.frames}?view=${view}`, { signal: timeout(FRAMES_MILLIS) });
     if (!response.ok) throw Object.assign(new Error(`${response.url}: ${response.status}`), { gone: response.status === 404 });
     kept.set(view, await response.json());
   }
