@@ -12,7 +12,7 @@ from playwright.sync_api import APIResponse, Page, Route, expect
 from arena.db.matches import Claim
 from arena.db.store import Store
 from tests.browser.test_viewer import shown
-from tests.browser.visits import Visit, Windows, come, log_in
+from tests.browser.visits import Visit, Windows, come, log_in, stop_time
 from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, bot_of, claim_one, claimed, finished, present
 from tests.db.test_challenge_rows import challenge
@@ -274,3 +274,23 @@ def test_kaiten_tv_waits_for_the_first_game(windows: Windows, hall: Hall) -> Non
     come(visit.page, visit.page.locator("#film[data-ready]"))
     expect(visit.page).to_have_url(f"{hall.url}/tv/live/{MATCH}/1")
     visit.page.close()  # before the site closes, which the page would keep polling
+
+
+def test_kaiten_tv_plays_a_round_to_its_end(windows: Windows, hall: Hall) -> None:
+    """If the match ends meanwhile, the next game follows 15 seconds after the last frame."""
+    hall.end(1, 1)
+    visit = windows.open(hall.url, "desktop", "light")
+    page = visit.page
+    stop_time(page)
+    visit.open(f"/tv/live/{MATCH}/1")
+    ready(page)
+    assert hall.store.results.record(finished(hall.claim, [(1, 2)] * 2))
+    page.clock.run_for(4000)
+    expect(page.locator('[data-live="state"]')).to_contain_text("This match is over.")
+    page.clock.run_for(20_000)
+    while shown(page) < 29:
+        page.clock.run_for(1000)
+    expect(page).to_have_url(f"{hall.url}/tv/live/{MATCH}/1")
+    page.clock.run_for(15_000)
+    expect(page).to_have_url(re.compile(f"{hall.url}/tv/games/"))
+    page.close()  # before the site closes, which the page would keep polling

@@ -10,6 +10,8 @@ const RETRY_MILLIS = 5000;
 const film = document.getElementById("film");
 const isLive = Boolean(document.querySelector("[data-match]"));
 let leaving = 0;
+let isPlaying = false;
+let isGone = false; // the match is over, or can't be shown any more
 
 /**
  * Open the next game after this time, or later if the site doesn't return its page; otherwise, an error page would
@@ -33,8 +35,15 @@ function leave(millis, retry = RETRY_MILLIS) {
 film.addEventListener("playing", () => {
   clearTimeout(leaving);
   leaving = 0;
+  isPlaying = true;
 });
-film.addEventListener("over", () => leave(isLive && !film.matches(".ended") ? PATIENCE_MILLIS : LINGER_MILLIS));
-film.addEventListener("gone", () => leave(LINGER_MILLIS));
+film.addEventListener("over", () => {
+  isPlaying = false;
+  leave(isLive && !isGone && !film.matches(".ended") ? PATIENCE_MILLIS : LINGER_MILLIS);
+});
+film.addEventListener("gone", () => {
+  isGone = true;
+  if (!isPlaying) leave(LINGER_MILLIS);
+});
 
 if (isLive) import("./viewer-live.js");
