@@ -433,9 +433,11 @@ def test_a_bot_waits_for_its_author_to_register(windows: Windows, town: Town) ->
 def checked(visit: Visit, town: Town) -> None:
     """Check a bot in the editor: its progress, its games and the verdict appear below the editor.
 
-    The verdict appears even if the site is briefly unavailable when the check ends.
+    They appear even if the site is briefly unavailable when the check begins and when it ends.
     """
     page = visit.page
+    visit.forgive("503")
+    page.route("**/events", lambda route: route.fulfill(status=503), times=1)
     page.get_by_label("Bot name").fill("wendys")
     page.get_by_role("button", name="Check").click()
     below = page.get_by_role("region", name="Check")
@@ -443,7 +445,6 @@ def checked(visit: Visit, town: Town) -> None:
     check = town.newest("wendys")
     qualify(town, check.id, 3)
     expect(below.get_by_role("link", name="Game 3")).to_be_visible()
-    visit.forgive("503")
     page.route("**/submissions/*", lambda route: route.fulfill(status=503), times=1)
     town.store.submissions.mark_passed(check.id, datetime.now(UTC))
     expect(below.get_by_role("heading", name="The check passed")).to_be_visible()

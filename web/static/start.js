@@ -6,6 +6,8 @@ import { timeout } from "./polling.js";
 import { localise } from "./times.js";
 import { address, put, refusal, sha256, showRefusal, size } from "./upload.js";
 
+const RETRY_MILLIS = 4000;
+
 const form = document.querySelector("[data-start]");
 const { bot, kind, check, submit } = form.elements;
 const refused = form.querySelector("[data-refusal]");
@@ -92,12 +94,9 @@ async function showCheck(address) {
   if (status.textContent !== sentence) status.textContent = sentence;
 }
 
-/** Follow a check to its end. The browser reconnects automatically; the link leads to the check's own page. */
-function follow(id) {
-  source?.close();
-  newest += 1;
+/** Receive a check's events, each of which shows its page. */
+function listen(id, address) {
   source = new EventSource(`/api/v1/submissions/${id}/events`);
-  const address = `/submissions/${id}`;
   source.addEventListener("stage", async ({ data, target }) => {
     try {
       await showCheck(address);
@@ -106,6 +105,19 @@ function follow(id) {
     }
     if (JSON.parse(data).ended) target.close();
   });
+  // The browser reconnects automatically, but not after an error response.
+  source.addEventListener("error", ({ target }) => {
+    if (target.readyState !== EventSource.CLOSED) return;
+    setTimeout(() => target === source && listen(id, address), RETRY_MILLIS);
+  });
+}
+
+/** Follow a check to its end. The link leads to the check's own page. */
+function follow(id) {
+  source?.close();
+  newest += 1;
+  const address = `/submissions/${id}`;
+  listen(id, address);
   checked.querySelector("[data-page]").href = address;
   checked.hidden = false;
   checked.scrollIntoView({ block: "nearest" });
