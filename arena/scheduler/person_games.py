@@ -15,7 +15,7 @@ from arena.db.errors import StoreError
 from arena.db.person_games import ChosenMove, PersonGame, PersonGames
 from arena.ladder.settings import LadderSettings
 from arena.platform.periodic import PeriodicTask
-from arena.play.launcher import LauncherError, LauncherStopped
+from arena.play.launcher import LauncherError, LauncherStopped, MatchTooLong
 from arena.play.launcher.launcher import Launcher, PersonChannel
 from arena.play.launcher.slots import FULL_TABLE
 from arena.play.replay.document import Seat, build
@@ -42,6 +42,7 @@ _POLLS_PER_CHECK_WHILE_IDLE: Final = 5
 _NO_TABLES: Final = "the arena's host has too little memory for people's games"
 _FAILED: Final = "the arena failed"
 _STOPPED: Final = "the arena was stopped"
+_TOO_LONG: Final = "it took longer than an hour"
 
 _log = structlog.get_logger()
 
@@ -159,8 +160,9 @@ class PersonTables:
             slots = tuple(range(first, first + game.rules.players))
             record = self._launcher.play(encode(spec), slots, person=person)
             self._games.finish(game.id, _replay(game, spec, decode(record, MatchRecord)), self._now)
-        except LauncherStopped:
-            return _STOPPED
+        except (LauncherStopped, MatchTooLong) as error:
+            _log.info("person's game ended", reason=str(error))
+            return _TOO_LONG if isinstance(error, MatchTooLong) else _STOPPED
         except (LauncherError, RecordRefused) as error:
             if not person.left:
                 _log.warning("person's game failed", error=str(error))

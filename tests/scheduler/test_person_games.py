@@ -284,6 +284,17 @@ def test_a_game_that_can_not_be_played_says_why(store: Store, run_dir: Path) -> 
     ]
 
 
+def test_a_game_that_takes_too_long_says_so(
+    store: Store, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The arena didn't fail: the person took more than the hour that a game may take."""
+    monkeypatch.setattr("arena.play.launcher.launcher.longest_seconds", lambda _: 1.0)
+    id_ = asked_for(store, "g", Rules(players=2), "greedy")
+    with host(store, run_dir):
+        game = until(store, id_, lambda game: game.ended is not None)
+    assert (game.state, game.trouble) == (PersonGameState.FAILED, "it took longer than an hour")
+
+
 @pytest.mark.parametrize("method", ["ask", "finish"])
 def test_a_game_that_can_not_be_stored_fails(
     store: Store, run_dir: Path, monkeypatch: pytest.MonkeyPatch, method: str

@@ -6,7 +6,8 @@ database, to bots' names or to secrets. It raises:
     LauncherError
     ├── HostTooSmall      this host can never play a match
     ├── MatchVoid         an arena fault; the match must be played again
-    │   └── HostFailed    this host can't play any match now
+    │   ├── HostFailed    this host can't play any match now
+    │   └── MatchTooLong  the match reached its time limit
     └── LauncherStopped   the arena is being stopped; nothing is wrong
 """
 
@@ -25,6 +26,10 @@ class MatchVoid(LauncherError):
 
 class HostFailed(MatchVoid):
     """This host can't run bots now, whatever the match. The message says why."""
+
+
+class MatchTooLong(MatchVoid):
+    """The match reached its time limit. The message gives the limit."""
 
 
 class LauncherStopped(LauncherError):

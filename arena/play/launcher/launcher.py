@@ -17,7 +17,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from arena.platform.environment import failpoint
-from arena.play.launcher import LauncherStopped, MatchVoid
+from arena.play.launcher import LauncherStopped, MatchTooLong, MatchVoid
 from arena.play.launcher.seats import Seats, SeatSockets, seat_sockets
 from arena.play.referee.spec import (
     Ended,
@@ -109,6 +109,11 @@ class RefereeProcess:
         timer.start()
         return timer
 
+    @property
+    def expired(self) -> bool:
+        """Whether the timer of :meth:`kill_after` has killed the referee."""
+        return self._killed_after > 0
+
     def send(self, message: RefereeSpec | FromLauncher) -> None:
         """Send the referee a message. Does nothing if it has exited; :meth:`messages` then ends."""
         line = msgspec.json.encode(message) + b"\n"
@@ -133,7 +138,7 @@ class RefereeProcess:
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
         printed = self._stderr.read().decode(errors="replace").strip()
-        if self._killed_after:
+        if self.expired:
             return (
                 f"the match did not end within {self._killed_after:.0f} s, the limit derived from its clocks"
             )
@@ -313,7 +318,8 @@ class Launcher:
                 case Finished():
                     failpoint("played")
                     return message
-        raise MatchVoid(referee.describe_end())
+        reason = referee.describe_end()
+        raise MatchTooLong(reason) if referee.expired else MatchVoid(reason)
 
     def _register(self, referee: RefereeProcess) -> None:
         with self._lock:
