@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from arena.rules import Rules
 from tests.browser.card_faces import drawn
-from tests.browser.visits import Visit, Windows, elsewhere, hard_to_read, serving, stop_time
+from tests.browser.visits import ONCE_SCROLLED, Visit, Windows, elsewhere, hard_to_read, serving, stop_time
 from tests.builders import add_bots, fill, play_matches
 from tests.databases import sqlite_store
 from tests.patience import wait_until
@@ -384,6 +384,23 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit: Visit) -> 
     page.locator("#help").focus()
     page.keyboard.press("Space")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+
+def test_arrows_scroll_the_score_sheet_if_it_has_the_focus(visit: Visit) -> None:
+    """On a wide window, where it doesn't scroll, they still step through the game."""
+    page = watch(visit, f"{FIVE}/1/1")
+    page.keyboard.press("End")
+    last = shown(page)
+    sheet = page.get_by_role("region", name="Score sheet")
+    visit.resize("zoomed")
+    sheet.focus()
+    page.keyboard.press("ArrowRight")
+    sheet.evaluate(ONCE_SCROLLED, "scrollLeft")
+    page.keyboard.press("ArrowLeft")
+    assert shown(page) == last
+    visit.resize("wide")
+    page.keyboard.press("ArrowLeft")
+    assert shown(page) == last - 1
 
 
 SHEET_IN_SIGHT: str = """() => {

@@ -1,7 +1,8 @@
 // The viewer's keys, and the dialog that explains them and switches them off.
 
 const SETTING = "kaiten-keys";
-const SLIDER_KEYS = ["ArrowLeft", "ArrowRight", "Home", "End"];
+/** Keys that move a slider or scroll. */
+const MOVING_KEYS = ["ArrowLeft", "ArrowRight", "Home", "End"];
 
 const dialog = document.getElementById("keys");
 const switchBox = document.getElementById("keys-on");
@@ -25,7 +26,8 @@ function isElsewhere(event) {
   const withModifier = event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph"));
   if (event.defaultPrevented || event.isComposing || withModifier) return true;
   const focused = event.target;
-  if (focused.matches("input[type=range]")) return SLIDER_KEYS.includes(event.key);
+  const scrolls = focused.matches(".scroll") && focused.scrollWidth > focused.clientWidth;
+  if (scrolls || focused.matches("input[type=range]")) return MOVING_KEYS.includes(event.key);
   if (focused.matches("input, select, textarea") || focused.isContentEditable) return true;
   return event.key === " " && focused.matches("button, summary");
 }
