@@ -91,7 +91,7 @@ def _feed(request: Request, title: str, home: str, news: Sequence[News]) -> Resp
     site = origin(request)
     newest = sorted(news, key=lambda each: each.at, reverse=True)[:_MAX_ENTRIES]
     root = ET.Element("feed", xmlns=_ATOM)
-    own = f"{site}{quote(request.url.path)}"
+    own = site + quote(request.scope["path"])
     _add(root, "id", own)
     _add(root, "title", f"{title} · Kaiten")
     _add(root, "updated", iso_moment(newest[0].at if newest else _NOTHING_YET))

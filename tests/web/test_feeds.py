@@ -109,6 +109,9 @@ def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
 
 def test_odd_names_of_authors_have_a_feed(world: World) -> None:
     """Operators may add bots by an author with any name."""
-    add_bots(world.store, [("odd", "a/<b>")])
-    root = feed(browser(world), "/feeds/authors/a%2F%3Cb%3E")
-    assert root.findtext(f"{_ATOM}title") == "Bots by a/<b> · Kaiten"
+    add_bots(world.store, [("odd", "a/<b>?#%")])
+    root = feed(browser(world), "/feeds/authors/a%2F%3Cb%3E%3F%23%25")
+    assert root.findtext(f"{_ATOM}title") == "Bots by a/<b>?#% · Kaiten"
+    link = root.find(f"{_ATOM}link[@rel='self']")
+    assert link is not None
+    assert link.attrib["href"].endswith("/feeds/authors/a/%3Cb%3E%3F%23%25")
