@@ -65,7 +65,7 @@ def below(pid: int) -> list[Process]:
     known: dict[int, list[Process]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            _, _, rest = (folder / "stat").read_text().rpartition(")")
+            _, _, rest = (folder / "stat").read_text(errors="replace").rpartition(")")
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             process = Process(int(folder.name), int(rest.split()[1]), command)
             known.setdefault(process.parent, []).append(process)

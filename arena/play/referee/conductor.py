@@ -83,7 +83,9 @@ class Conductor:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 void = "arena fault: the match does not count" if self._failure else None
-                await asyncio.gather(*(player.close(void) for player in self._players))
+                closing = (player.close(void) for player in self._players)
+                # The match is over, so an error that a bot causes while its stream is closed changes nothing.
+                await asyncio.gather(*closing, return_exceptions=True)
         if self._failure is not None:
             raise self._failure
 

@@ -220,7 +220,8 @@ class GrpcPlayer:
         self._pending.set()
         self._relay.close()
         if self._server is not None:
-            await self._server.stop(_CLOSE_SECONDS)
+            with suppress(UnicodeDecodeError):  # the bot has ended its server: see the relay
+                await self._server.stop(_CLOSE_SECONDS)
         with suppress(TimeoutError):
             async with asyncio.timeout(_STATUS_SECONDS):
                 await self._relay.wait_closed()

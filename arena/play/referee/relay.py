@@ -133,7 +133,10 @@ class Relay:
             return  # the bot has already disconnected
         except OSError as error:
             self.close()
-            self.watcher.failed(error)
+            if (
+                not self._connections
+            ):  # a bot that has a connection may have opened too many of the host's files
+                self.watcher.failed(error)
             return
         self._accepted += 1
         if self._accepted == MAX_CONNECTIONS_PER_MATCH:
@@ -196,9 +199,14 @@ class _Connection:
         self._from_bot.start()
 
     def connect(self) -> bool:
-        """Connect to the server. If that fails, report the error, close both sides and return False."""
+        """Connect to the server. If that fails, close both sides and return False."""
         try:
             self._server.connect(str(self.relay.inner))
+        except (FileNotFoundError, ConnectionRefusedError):
+            # Only the bot's own bytes reach its server, and can end it: grpcio 1.85 ends a server, but not
+            # its open streams, when a call's method name is not UTF-8.
+            self.end()
+            return False
         except OSError as error:
             self.relay.watcher.failed(error)
             self.end()

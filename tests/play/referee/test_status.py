@@ -23,7 +23,7 @@ from arena.play.referee.player import Event, Listener
 from arena.play.referee.relay import listen
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, GameRecord
-from arena.rules import Rules
+from arena.rules import ROUNDS, Rules
 from arena.wire.v1 import referee_pb2 as pb
 from tests.folders import short_folder
 from tests.patience import WAIT_SECONDS
@@ -145,8 +145,10 @@ def _move(request: pb.TurnRequest, **fields: Any) -> pb.Move:  # noqa: ANN401 - 
     return pb.Move(**{**whole, **fields})
 
 
-async def _finish(call: Call, request: pb.TurnRequest) -> list[pb.Event]:
-    """Answer this and every later request; return all events."""
+async def _finish(
+    call: Call, request: pb.TurnRequest, *, at_the_end: Callable[[], object] = lambda: None
+) -> list[pb.Event]:
+    """Answer this and every later request; return all events. Call ``at_the_end`` before the last answer."""
     told: list[pb.Event] = []
     await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
     while isinstance(data := await call.read(), bytes):
@@ -154,6 +156,8 @@ async def _finish(call: Call, request: pb.TurnRequest) -> list[pb.Event]:
         told += events
         asked = [event.turn_request for event in events if event.HasField("turn_request")]
         if asked:
+            if (asked[-1].position.round, len(asked[-1].hand)) == (ROUNDS, 2):
+                at_the_end()
             await call.write(pb.BotMessage(moves=[_move(each) for each in asked]).SerializeToString())
     return told
 
@@ -297,6 +301,42 @@ def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
             assert match.seats()[0].lost is None
 
     asyncio.run(asyncio.wait_for(play(), WAIT_SECONDS))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_call_that_ends_the_server_does_not_make_the_match_void(*, late: bool) -> None:
+    """The server ends at a method name that is not UTF-8, but the open stream goes on.
+
+    A bot could otherwise make every match void that it is about to lose. After the call, it opens another
+    connection, or it makes the call with its last move.
+    """
+
+    async def played() -> None:
+        async with _table(PATIENT) as (match, address, ended):
+            path = Path(address.removeprefix("unix://"))
+            wrong = wire.frame(wire.HEADERS, wire.call_headers(b"/\xff"), flags=4, call=1)
+            with closing(await _connected(path)) as writer:
+                writer.write(wire.frame(wire.SETTINGS))
+                async with aio.insecure_channel(address) as channel:
+                    call: Call = channel.stream_stream(PLAY)()
+                    request = await _first_request(call)
+                    if not late:
+                        writer.write(wrong)
+                        await _until(lambda: not path.with_suffix(".inner").exists())
+                        (await _connected(path)).close()
+                    with suppress(aio.AioRpcError):  # its own call may end without a status
+                        await _finish(call, request, at_the_end=lambda: writer.write(wrong) if late else None)
+                await ended
+            faults = [decision.fault for step in match.games()[0].steps for decision in step if decision]
+            assert set(faults) == {None}
+
+    asyncio.run(asyncio.wait_for(played(), WAIT_SECONDS))
+
+
+async def _connected(path: Path) -> asyncio.StreamWriter:
+    _, writer = await asyncio.open_unix_connection(path)
+    writer.write(PREFACE)
+    return writer
 
 
 def test_empty_messages_are_not_faults() -> None:

@@ -12,17 +12,22 @@ def text(value: bytes) -> bytes:
     return bytes([len(value)]) + value
 
 
-CALL = (
-    b"\x83\x86\x04"
-    + text(b"/arena.wire.v1.Referee/Play")
-    + b"\x01"
-    + text(b"localhost")
-    + b"\x0f\x10"
-    + text(b"application/grpc")
-    + b"\x00"
-    + text(b"te")
-    + text(b"trailers")
-)
+def call_headers(path: bytes) -> bytes:
+    """Return the headers of a call of this method."""
+    return (
+        b"\x83\x86\x04"
+        + text(path)
+        + b"\x01"
+        + text(b"localhost")
+        + b"\x0f\x10"
+        + text(b"application/grpc")
+        + b"\x00"
+        + text(b"te")
+        + text(b"trailers")
+    )
+
+
+CALL = call_headers(b"/arena.wire.v1.Referee/Play")
 """The headers that open a Play stream."""
 
 
