@@ -174,13 +174,15 @@ def test_a_choice_that_does_not_reach_the_site_can_be_repeated(
     visit = windows.open(url, "phone", "light")
     visit.forgive("ERR_INTERNET_DISCONNECTED")
     page = visit.page
+    if connection != "offline":
+        # Before the page is loaded: on a busy host, an open page may still send requests past a new route.
+        page.route("**/move", lambda _: None)
     begin(page, url, "greedy")
     address = page.url
     if connection == "offline":
         page.context.set_offline(True)
     else:
         page.evaluate(HURRY)
-        page.route(f"{address}/move", lambda _: None)
     by_role(page)
     expect(page.get_by_role("alert")).to_have_text("The site can't be reached. Choose again in a moment.")
     if connection == "offline":
@@ -188,7 +190,7 @@ def test_a_choice_that_does_not_reach_the_site_can_be_repeated(
         page.context.set_offline(False)
     else:
         page.evaluate("AbortSignal.timeout = patient")
-        page.unroute(f"{address}/move")
+        page.unroute("**/move")
     assert play(page, by_role, "1.3") == ["1.1", "1.2"]
     expect(page).to_have_url(address)
     leave(page)
