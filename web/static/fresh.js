@@ -1,6 +1,5 @@
 // Fetches this page again and replaces the parts that changed.
 
-import { timeout } from "./polling.js";
 import { localise } from "./times.js";
 
 function inUse(part) {
@@ -11,6 +10,11 @@ function inUse(part) {
 function differs(part, fresh) {
   return fresh.innerHTML !== part.innerHTML || [...fresh.attributes].some(({ name, value }) => part.getAttribute(name) !== value);
 }
+
+const TIMEOUT_MILLIS = 10_000;
+
+/** Return a signal that ends a fetch. A dead connection may never report an error. */
+export const timeout = () => AbortSignal.timeout(TIMEOUT_MILLIS);
 
 // The last response, for conditional requests.
 let last = { etag: null, page: null };

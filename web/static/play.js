@@ -1,6 +1,6 @@
 // Lets people play without reloading the page: sends choices, and follows the bots.
 
-import { timeout } from "./polling.js";
+import { timeout } from "./fresh.js";
 
 // Polling intervals, keyed by what the page is waiting for: a table, the bots' decisions, the person's decision,
 // the analysis.

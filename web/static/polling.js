@@ -2,13 +2,6 @@
 
 const EVERY_MILLIS = 4000;
 
-const TIMEOUT_MILLIS = 10_000;
-
-/** Return a signal that ends a fetch, including its body. A dead connection may never report an error. */
-export function timeout(millis = TIMEOUT_MILLIS) {
-  return AbortSignal.timeout(millis);
-}
-
 /** Call `check` repeatedly until it returns true. An error, such as an unreachable site, doesn't stop the polling. */
 export function poll(check) {
   let timer = 0;

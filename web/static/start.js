@@ -2,7 +2,7 @@
 // the code in each language, until that is reset. All tabs of this page show the stored code.
 
 import { edit } from "./editor.js";
-import { timeout } from "./polling.js";
+import { timeout } from "./fresh.js";
 import { localise } from "./times.js";
 import { address, put, refusal, sha256, showRefusal, size } from "./upload.js";
 

@@ -1,7 +1,6 @@
 // The viewer's keys, and the dialog that explains them and switches them off.
 
 const SETTING = "kaiten-keys";
-/** Keys that move a slider or scroll. */
 const MOVING_KEYS = ["ArrowLeft", "ArrowRight", "Home", "End"];
 
 const dialog = document.getElementById("keys");

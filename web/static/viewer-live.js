@@ -1,8 +1,8 @@
 // Watches a running game: adds each finished round to the frames.
 // A viewer who has stepped back stays at that frame; from the last frame, playback continues to the new ones.
 
-import { refresh } from "./fresh.js";
-import { poll, timeout } from "./polling.js";
+import { refresh, timeout } from "./fresh.js";
+import { poll } from "./polling.js";
 import { say } from "./viewer-share.js";
 import { addFrames } from "./viewer.js";
 

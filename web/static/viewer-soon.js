@@ -1,7 +1,7 @@
 // Reloads the page once there is something to watch. Without scripts, visitors use the page's link.
 
-import { refresh } from "./fresh.js";
-import { poll, timeout } from "./polling.js";
+import { refresh, timeout } from "./fresh.js";
+import { poll } from "./polling.js";
 
 poll(async () => {
   if (await refresh()) return false;

@@ -4,13 +4,12 @@ import { addressOf, draw, frameOf, waysFrom, whereIs } from "./viewer-draw.js";
 import { listen } from "./viewer-keys.js";
 import { cancelAnimations, move, prefersReducedMotion, recordPositions } from "./viewer-motion.js";
 import { onSwipe } from "./viewer-swipe.js";
-import { poll, timeout } from "./polling.js";
+import { poll } from "./polling.js";
 import { copy, offerCopies, say } from "./viewer-share.js";
 
 const PAUSE_MILLIS = { pick: 1100, reveal: 1700, pass: 1000, score: 3500 };
 const QUIET_MILLIS = 300;
-/** Time limit for all frames of a game, which may be too large for the usual limit if the connection is slow. */
-const FRAMES_MILLIS = 60_000;
+const FRAMES_MILLIS = 60_000; // enough for slow connections
 const SMALL_SPEED = "2";
 
 const film = document.getElementById("film");
@@ -38,7 +37,7 @@ const here = () => addressOf(film.dataset.base, frame(), data.view);
 async function framesOf(view) {
   const kept = loaded;
   if (!kept.has(view)) {
-    const response = await fetch(`${film.dataset.frames}?view=${view}`, { signal: timeout(FRAMES_MILLIS) });
+    const response = await fetch(`${film.dataset.frames}?view=${view}`, { signal: AbortSignal.timeout(FRAMES_MILLIS) });
     if (!response.ok) throw Object.assign(new Error(`${response.url}: ${response.status}`), { gone: response.status === 404 });
     kept.set(view, await response.json());
   }
@@ -213,8 +212,7 @@ export async function addFrames(between) {
   }
   const more = await framesOf(data.view);
   if (more.view !== data.view) {
-    // Another view has been chosen since.
-    await addFrames(between);
+    await addFrames(between); // another view has been chosen since
     return;
   }
   const sawAll = index === data.frames.length - 1 && more.frames.length > data.frames.length;
@@ -242,7 +240,7 @@ function begin(frames) {
   if (isTelevision || ((isSmall || location.hash === "#autoplay") && !prefersReducedMotion())) play();
 }
 
-/** Fetch the frames, retrying until this succeeds. Until then, every step loads a page, as without scripts. */
+/** Fetch the frames, retrying until this succeeds. */
 async function start() {
   const [kept, first] = [loaded, await framesOf(chosen).catch(() => null)];
   if (first && kept === loaded) {
