@@ -209,7 +209,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     )
     import asyncio
 
-    from arena.local.referee import LocalAddress, WrongAddress
+    from arena.local.referee import Interrupted, LocalAddress, WrongAddress
     from arena.local.referee import referee as play
 
     transcript = _JsonTranscript() if as_json else _Transcript(names)
@@ -219,7 +219,7 @@ def referee(  # noqa: PLR0913 - one argument per option
             asyncio.run(play(table, address, lambda: say(waiting), transcript.sent, transcript.received))
     except WrongAddress as error:
         fail(str(error))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         say(f"stopped, --seed {seed}")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     say(f"{counted(games, 'game')}, --seed {seed}")

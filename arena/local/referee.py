@@ -107,7 +107,7 @@ async def referee(
     """Wait for a program, and play the games with it.
 
     ``waits`` is called as soon as Ctrl-C can stop the referee cleanly. ``on_sent`` receives the events sent
-    to the program, and ``on_received`` receives the program's messages, both in order.
+    to the program, and ``on_received`` receives the program's messages, both in order. Raises Interrupted.
     """
     waits()
     folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's path is limited to 107 bytes
@@ -127,6 +127,10 @@ async def referee(
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+class Interrupted(Exception):
+    """SIGINT, SIGTERM or SIGHUP interrupted a bot."""
 
 
 class _Program(GrpcPlayer):
@@ -200,6 +204,10 @@ class _CalledPlayer:
                 if ask.game not in self._choosers:
                     self._choosers[ask.game] = new_chooser(self._bot)
                 move = as_move(self._choosers[ask.game].choose(seen), seen)
+        except KeyboardInterrupt:
+            # The interruption must not end the loop from here, because gRPC's server couldn't be closed then.
+            self._listener.failed(Interrupted())
+            return
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the bot's code raises
             self._listener.lost(self._seat, Lost(Fault.CRASH, f"{type(error).__name__}: {error}"))
             return
