@@ -128,6 +128,16 @@ def send_by_dropping(visit: Visit, town: Town, bot: str) -> KnownSubmission:
     return sent
 
 
+def send_by_button(visit: Visit, town: Town, bot: str) -> KnownSubmission:
+    """Register an author and submit a bot. Return the submission, whose page and script are then loaded."""
+    page = visit.page
+    register(visit, f"author-of-{bot}")
+    visit.open(f"/submit?bot={bot}")
+    page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
+    follow(page, page.get_by_role("button", name="Submit"))
+    return town.newest(bot)
+
+
 @pytest.mark.parametrize(
     ("size", "theme"), [("small", "dark"), pytest.param("desktop", "light", marks=pytest.mark.soak)]
 )
@@ -310,11 +320,7 @@ def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town:
     """The page shows the current stage as soon as the site can be reached again."""
     visit = windows.open(town.here, "small", "light")
     page = visit.page
-    register(visit, "gus")
-    visit.open("/submit?bot=guss")
-    page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
-    # Wait for the page's script. Without it, nothing would notice the lost connection.
-    follow(page, page.get_by_role("button", name="Submit"))
+    sent = send_by_button(visit, town, "guss")
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
     note = page.get_by_text("Connection lost.")
     expect(note).to_be_hidden()
@@ -325,7 +331,7 @@ def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town:
         expect(note).to_be_hidden()
     page.context.set_offline(True)
     expect(note).to_be_visible()
-    qualify(town, town.newest("guss").id, 0)
+    qualify(town, sent.id, 0)
     page.context.set_offline(False)
     expect(page.locator("[aria-current=step]")).to_contain_text("qualifying")
     expect(note).to_be_hidden()
@@ -336,11 +342,7 @@ def test_a_part_with_the_focus_is_replaced_later(windows: Windows, town: Town) -
     """After the verdict, the table of games keeps its focused link, and changes once the focus has left."""
     visit = windows.open(town.here, "small", "light")
     page = visit.page
-    register(visit, "hal")
-    visit.open("/submit?bot=halls")
-    page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
-    follow(page, page.get_by_role("button", name="Submit"))
-    sent = town.newest("halls")
+    sent = send_by_button(visit, town, "halls")
     qualify(town, sent.id, 1)
     game = page.get_by_role("link", name="Game 1")
     game.focus()

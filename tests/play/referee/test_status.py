@@ -305,7 +305,7 @@ def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_call_that_ends_the_server_does_not_make_the_match_void(*, late: bool) -> None:
-    """The server ends at a method name that is not UTF-8, but the open stream goes on.
+    """A method name that is not UTF-8 ends the server, but not the open stream.
 
     A bot could otherwise make every match void that it is about to lose. After the call, it opens another
     connection, or it makes the call with its last move.
