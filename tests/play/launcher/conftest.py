@@ -80,7 +80,8 @@ def referees() -> list[int]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # the process has just ended
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            # Any process on the host may have a name that isn't UTF-8.
+            parent = int((folder / "stat").read_bytes().rpartition(b")")[2].split()[1])
             if parent == os.getpid() and b"arena.play.referee" in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
     return found

@@ -250,7 +250,7 @@ def _available() -> int:
 def _memory_of(process: Path) -> int:
     """Return a process's peak memory in bytes, or 0 if it has ended."""
     with suppress(OSError):
-        for line in (process / "status").read_text().splitlines():
+        for line in (process / "status").read_text(errors="replace").splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     return 0
