@@ -277,11 +277,13 @@ class Launcher:
                     deadline.cancel()
                     with self._lock:
                         self._referees.discard(referee)
+                # Before the referee is killed, because a bot may delay the exit until the bots are removed.
+                reports = seats.finish(finished.seats, faults=_has_faults(finished))
             return MatchRecord(
                 match=match.match,
                 attempt=match.attempt,
                 games=finished.games,
-                seats=seats.finish(finished.seats, faults=_has_faults(finished)),
+                seats=reports,
                 launch_seconds=seats.launch_seconds,
             )
         finally:

@@ -121,6 +121,19 @@ def test_a_threads_name_does_not_make_the_match_void(docker_hall: Hall) -> None:
 
 
 @pytest.mark.docker
+@pytest.mark.usefixtures("awaited_exits")
+def test_a_referee_that_exits_late_does_not_make_the_match_void(
+    docker_hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a referee doesn't exit, the bots are removed, but only once it is known how they ended."""
+    monkeypatch.setattr("arena.play.launcher.launcher._EXIT_SECONDS", 0.0)
+    crashes = ENDS_ITSELF.replace("END", KILLS["by its exit code"])
+    record = docker_hall.play(crashes, programs.GOOD, clock=PATIENT_CLOCK)
+    assert faults(record) == [Fault.CRASH, None]
+    assert record.seats[1].exit_code in {None, 0}
+
+
+@pytest.mark.docker
 @pytest.mark.parametrize(
     ("program", "how"),
     [
