@@ -77,6 +77,8 @@ def test_allowances_are_those_of_the_code() -> None:
     assert table["PING, including acknowledgements"] == cells(frames_[frames.PING])
     assert table["WINDOW_UPDATE"] == cells(frames_[frames.WINDOW_UPDATE])
     assert table["RST_STREAM"] == cells(frames_[frames.RST_STREAM])
+    times = [f"{micros / 1000:g} ms" for micros in frames.PROCESSOR_TIME_LIMIT[1:]]
+    assert table["processor time for reading from the bot and sending to it"] == times
     flat = ("HEADERS", "GOAWAY", "PRIORITY", "EMPTY_DATA")
     assert {frames_[getattr(frames, name)][1:] for name in flat} == {(64, 0, 0)}
     assert table["HEADERS, GOAWAY, PRIORITY, empty DATA"] == ["64 each", "", ""]

@@ -27,8 +27,7 @@ measurement takes a few microseconds."""
 
 _MAX_PAUSE_SECONDS: Final = 5.0
 """If the referee's pauses before a bot's greeting were longer than this in total, they may have made the bot
-exit. No bot can keep the referee busy for that long: the relay reads only what the bot's send budget
-allows."""
+exit. Time for which bots held up the referee doesn't count: otherwise they could make their match void."""
 
 
 class RefereePaused(Exception):
@@ -53,7 +52,7 @@ class Conductor:
         self._players = players
         self._start_seconds = start_seconds
         self._now = now
-        self._missed_before = 0.0  # length of the pauses before any bot could start
+        self._paused_before = 0.0  # length of the pauses before any bot could start
         self._started_at: dict[int, float] = {}
         self._absent = set(range(len(players)))
         self._meters: dict[int, HostDelayMeter] = {}
@@ -66,7 +65,7 @@ class Conductor:
         """Open every player."""
         await asyncio.gather(*(player.open(seat, self) for seat, player in enumerate(self._players)))
         self._now()
-        self._missed_before = self._now.missed
+        self._paused_before = self._paused()
 
     async def run(self) -> None:
         """Play the match to its end, then close the players.
@@ -131,9 +130,9 @@ class Conductor:
             self._absent.remove(seat)
             self._now()
             # Include all pauses since the sockets were opened: bots may start before ``started`` is called.
-            missed = self._now.missed - self._missed_before
-            if missed > _MAX_PAUSE_SECONDS:
-                why = f"was not running for {missed:.1f} s while the bot in seat {seat} was starting"
+            paused = self._paused() - self._paused_before
+            if paused > _MAX_PAUSE_SECONDS:
+                why = f"was not running for {paused:.1f} s while the bot in seat {seat} was starting"
                 self.failed(RefereePaused(f"the referee {why}, and the bot then exited: {lost.why}"))
                 return
         self._apply(lambda now: self._match.lose(seat, lost, now))
@@ -142,6 +141,9 @@ class Conductor:
         """End the match with this error."""
         self._failure = error
         self._over.set()
+
+    def _paused(self) -> float:
+        return self._now.missed - self._now.held_up
 
     def _tick(self, now: float) -> None:
         for seat in self._meters:

@@ -64,7 +64,16 @@ MOVE_LIMIT: Final = Limit("moves", 16, per_request=2)
 MESSAGE_BYTES_LIMIT: Final = Limit("bytes of messages", 48 * 1024, per_request=1024)
 """The initial budget fits into the 64 KiB of HTTP/2's initial flow-control window."""
 
-_LIMITS: Final = (*FRAME_LIMITS.values(), MESSAGE_LIMIT, MOVE_LIMIT, MESSAGE_BYTES_LIMIT)
+PROCESSOR_TIME_LIMIT: Final = Limit("microseconds of the relay's processor time", 500_000, 1_000, 200)
+"""Reading from the bot or sending to it takes about 10 microseconds, unless the bot makes it slow."""
+
+_LIMITS: Final = (
+    *FRAME_LIMITS.values(),
+    MESSAGE_LIMIT,
+    MOVE_LIMIT,
+    MESSAGE_BYTES_LIMIT,
+    PROCESSOR_TIME_LIMIT,
+)
 
 
 class SendBudget:
@@ -82,10 +91,11 @@ class SendBudget:
 
     def count_frame(self, kind: int) -> None:
         """Count a frame of a type in :data:`FRAME_LIMITS`. Raises Breach if it exceeds the limit."""
-        limit = FRAME_LIMITS[kind]
-        if self._exceeds(limit, 1):
-            counts = f"{self._used[limit.name]:,} {limit.name} (limit {self._allowed(limit):,})"
-            raise channel_limit_exceeded(counts)
+        self._count_on_channel(FRAME_LIMITS[kind], 1)
+
+    def count_processor_time(self, seconds: float) -> None:
+        """Count the relay's processor time. Raises Breach if it exceeds the limit."""
+        self._count_on_channel(PROCESSOR_TIME_LIMIT, int(seconds * 1e6))
 
     def count_message(self, size: int) -> None:
         """Count a message of ``size`` bytes when it begins.
@@ -102,6 +112,11 @@ class SendBudget:
     def used(self) -> dict[Limit, tuple[int, int]]:
         """Return (used, allowed) for every limit."""
         return {limit: (self._used[limit.name], self._allowed(limit)) for limit in _LIMITS}
+
+    def _count_on_channel(self, limit: Limit, count: int) -> None:
+        if self._exceeds(limit, count):
+            counts = f"{self._used[limit.name]:,} {limit.name} (limit {self._allowed(limit):,})"
+            raise channel_limit_exceeded(counts)
 
     def _count_sent(self, limit: Limit, count: int) -> None:
         if self._exceeds(limit, count):

@@ -270,7 +270,7 @@ class GrpcPlayer:
     def _add_age(self, message: pb.RefereeMessage, asked_at: float) -> None:
         """Record in a message how long it has waited to be sent."""
         millis = int((self._now() - asked_at) * 1000)
-        if millis:
+        if millis > 0:
             for event in message.events:
                 if event.HasField("turn_request"):
                     event.turn_request.asked_millis_ago = millis

@@ -6,16 +6,28 @@ on a socket that no bot can reach, and the bot's bytes reach the library only th
 Bytes to the bot pass unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay
 stops reading from the other.
 
+A bot can make system calls on its socket slow, because they wake everything that waits for the bot's end of
+the connection, and a bot can register that end in epolls a million times. The relay limits what this costs:
+
+* It passes what the bot sends through a pipe with room for one packet, so that a read wakes them only once,
+  and stops if that is slow. Reading many small packets in one call would wake them 70 times.
+* The clock doesn't run during a slow call.
+* The bot's send budget limits the processor time that the relay uses for the bot.
+
 Before Linux 6.16, a bot can pass open files over its socket. The thread that reads from the socket has to
 close them, and a bot can delay that: for example, the last close of a pipe waits for the pipe's lock. For
-that reason, each relay has its own thread for reading from the bot's connections and closing them, so that a
-bot can delay only itself.
+that reason, each relay has its own thread for reading from the bot's connections if they can carry files, and
+for closing them, so that a bot can delay only itself.
 """
 
 import asyncio
+import fcntl
+import os
 import socket
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -32,6 +44,12 @@ from arena.play.referee.frames import (
 
 _BUFFER_BYTES: Final = 64 * 1024
 """Maximum number of bytes read at once. They are passed on before more are read."""
+
+_PIPE_BYTES: Final = 4096
+"""The smallest capacity of a pipe: a page, which holds only bytes of one packet."""
+
+_SLOW_SECONDS: Final = 0.001
+"""Reading from a bot, or sending to it, takes longer only if the bot makes it slow."""
 
 
 class RelayWatcher(Protocol):
@@ -90,7 +108,9 @@ class Relay:
         self.budget = budget
         self.watcher = watcher
         self.can_receive_files = _can_receive_files(listening)
-        self.thread = ThreadPoolExecutor(1)
+        self._thread = ThreadPoolExecutor(1)
+        self._last_call: Future[object] | None = None
+        self._pipe: tuple[int, int] | None = None  # from `open` until the last connection has ended
         self._accepting = False
         self._accepted = 0
         self._connections: set[_Connection] = set()
@@ -99,6 +119,8 @@ class Relay:
     def open(self) -> None:
         """Accept connections."""
         self._accepting = True
+        self._pipe = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.fcntl(self._pipe[1], fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         asyncio.get_running_loop().add_reader(self._listening.fileno(), self._accept)
 
     def close(self) -> None:
@@ -106,7 +128,8 @@ class Relay:
         if self._accepting:
             self._accepting = False
             asyncio.get_running_loop().remove_reader(self._listening.fileno())
-            self.thread.submit(self._listening.close)
+            self.submit(self._listening.close)
+            self._close_unused_pipe()
 
     def stop_reading(self) -> None:
         """Accept no more connections and read nothing more. Open connections can still be written to."""
@@ -138,14 +161,55 @@ class Relay:
             ):  # a bot that has a connection may have opened too many of the host's files
                 self.watcher.failed(error)
             return
-        self._accepted += 1
-        if self._accepted == MAX_CONNECTIONS_PER_MATCH:
-            self.close()
         if len(self._connections) < MAX_CONNECTIONS:
             bot.setblocking(False)  # noqa: FBT003 - the function's own signature
             self._connections.add(_Connection(self, bot))
         else:
-            self.thread.submit(bot.close)
+            self.submit(bot.close)
+        self._accepted += 1
+        if self._accepted == MAX_CONNECTIONS_PER_MATCH:
+            self.close()
+
+    def submit(self, call: Callable[..., object], *arguments: object) -> bool:
+        """Make a call in the thread. Returns True if the thread was idle."""
+        idle = self._last_call is None or self._last_call.done()
+        self._last_call = self._thread.submit(call, *arguments)
+        return idle
+
+    def receive(self, source: socket.socket) -> bytes:
+        """Read one packet, or a part of it, from a bot's connection. Raises OSError."""
+        assert self._pipe is not None  # noqa: S101 - it is closed after the last connection
+        outlet, inlet = self._pipe
+        count = os.splice(source.fileno(), inlet, _BUFFER_BYTES, flags=os.SPLICE_F_NONBLOCK)
+        return os.read(outlet, count)
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Count the processor time of a call on the socket. If it is slow, the clock stops for it.
+
+        The context must not pass any event on, because the clock would go back behind it.
+        """
+        began = time.thread_time()
+        try:
+            yield
+        finally:
+            seconds = time.thread_time() - began
+            if seconds > _SLOW_SECONDS:
+                self._now.exclude(seconds)
+            self.count_processor_time(seconds)
+
+    def count_processor_time(self, seconds: float) -> None:
+        """Count the processor time of calls on the bot's sockets."""
+        try:
+            self.budget.count_processor_time(seconds)
+        except Breach as breach:
+            self.breached(breach)
+
+    def _close_unused_pipe(self) -> None:
+        if self._pipe is not None and not self._accepting and not self._connections:
+            for end in self._pipe:
+                self.submit(os.close, end)  # after reads in the thread
+            self._pipe = None
 
     def expect_message(self) -> None:
         """Record that a message to the bot is about to be sent."""
@@ -171,6 +235,7 @@ class Relay:
         """Forget a connection that has ended."""
         self._connections.discard(connection)
         self._removed.set()
+        self._close_unused_pipe()
 
     def breached(self, breach: Breach) -> None:
         """Read nothing more from the bot, which exceeded its limits."""
@@ -225,6 +290,9 @@ class _Connection:
         """
         self._to_bot.stop()
         self._from_bot.stop_forwarding()
+        self.relay.submit(self._shut_down)
+
+    def _shut_down(self) -> None:
         with suppress(OSError):  # the bot has closed its side
             self._bot.shutdown(socket.SHUT_WR)
 
@@ -234,8 +302,9 @@ class _Connection:
             self._ended = True
             self._from_bot.stop()
             self._to_bot.stop()
-            self._server.close()
-            self.relay.thread.submit(self._bot.close)
+            # Before Linux 6.8, closing any Unix socket may close files that a bot has passed.
+            self.relay.submit(self._server.close)
+            self.relay.submit(self._bot.close)
             self.relay.remove(self)
 
 
@@ -267,11 +336,14 @@ class _Direction:
     def _read(self) -> bytes | None:
         """Return the bytes read, b"" at the end of the stream, or None if there was nothing to read."""
         try:
-            return self._source.recv(_BUFFER_BYTES)
+            return self._receive()
         except BlockingIOError:
             return None  # Linux dropped an out-of-band byte
         except OSError:
             return b""
+
+    def _receive(self) -> bytes:
+        return self._source.recv(_BUFFER_BYTES)
 
     def _on_data(self, data: bytes | None) -> None:
         if data == b"":
@@ -287,9 +359,12 @@ class _Direction:
         """Handle bytes from the source."""
         raise NotImplementedError
 
+    def _send_some(self, data: bytes) -> int:
+        return self._sink.send(data)
+
     def _send(self, data: bytes) -> None:
         try:
-            sent = self._sink.send(data)
+            sent = self._send_some(data)
         except BlockingIOError:
             sent = 0
         except OSError:
@@ -318,6 +393,7 @@ class _FromBot(_Direction):
         self._unforwarded = b""  # bytes that arrived before the connection to the server was made
         self._connected = False
         self._forwards = True
+        self._was_idle = True  # whether the thread was idle when it was to read
 
     def stop_forwarding(self) -> None:
         """Check the bot's bytes as before, but drop them."""
@@ -333,14 +409,31 @@ class _FromBot(_Direction):
         self._relay.bytes_received()
         if self._relay.can_receive_files:
             self._loop.remove_reader(self._source.fileno())
-            self._relay.thread.submit(self._read_in_thread)
-        else:
-            super()._on_readable()
+            self._was_idle = self._relay.submit(self._read_in_thread)
+            return
+        with self._relay.measured():
+            data = self._read()
+        if not self._stopped:
+            self._on_data(data)
+
+    def _receive(self) -> bytes:
+        began = time.thread_time()
+        data = read = self._relay.receive(self._source)
+        with suppress(OSError):  # there is no more, or the next read will tell
+            while read and len(data) < _BUFFER_BYTES and time.thread_time() - began < _SLOW_SECONDS:
+                read = self._relay.receive(self._source)
+                data += read
+        return data
 
     def _read_in_thread(self) -> None:
-        self._loop.call_soon_threadsafe(self._resume, self._read())
+        began = time.thread_time()
+        data = self._read()
+        self._loop.call_soon_threadsafe(self._resume, data, time.thread_time() - began)
 
-    def _resume(self, data: bytes | None) -> None:
+    def _resume(self, data: bytes | None, seconds: float) -> None:
+        if not self._was_idle:  # the bot must not gain time by delaying the thread through other connections
+            self._relay.bytes_received()
+        self._relay.count_processor_time(seconds)
         if not self._stopped:
             self.start()
             self._on_data(data)
@@ -374,6 +467,10 @@ class _ToBot(_Direction):
 
     def _on_end(self) -> None:
         self._connection.server_ended()
+
+    def _send_some(self, data: bytes) -> int:
+        with self._relay.measured():
+            return self._sink.send(data)
 
     def _handle(self, data: bytes) -> None:
         self._send(data)

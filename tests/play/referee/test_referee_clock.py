@@ -67,6 +67,26 @@ def test_the_referees_own_wait_is_subtracted_from_an_arrival(
     assert time.earliest_arrival() - begun == 0.125
 
 
+def test_time_for_which_a_bot_held_up_the_referee_is_a_pause(
+    monotonic: Monotonic, time: RefereeClock
+) -> None:
+    """It counts once, even if it looks like a pause anyway, and the clock never goes back."""
+    begun = time()
+    for held_up in (0.125, 0.5):
+        monotonic.seconds += held_up
+        time.exclude(held_up)
+        assert time() == begun
+    monotonic.seconds += 0.125
+    seen = time()
+    monotonic.seconds += 0.0625
+    time.exclude(0.125)
+    assert time() == seen
+    assert (time.missed, time.held_up) == (0.6875, 0.6875)
+    monotonic.seconds += 0.125
+    time.exclude(0.0625)
+    assert time() == seen + 0.0625
+
+
 def test_a_referee_that_waits_for_a_processor_does_not_pause(
     monotonic: Monotonic, time: RefereeClock
 ) -> None:

@@ -1,13 +1,15 @@
 """The relay measures when bytes reach the bot: delays of the referee don't count against the bot."""
 
 import asyncio
+import itertools
 import os
 import platform
+import select
 import socket
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,17 @@ class Watcher:
     def failed(self, error: Exception) -> None:
         """Fail."""
         raise error
+
+
+class BreachWatcher(Watcher):
+    """A watcher of a relay whose bot exceeds its limits."""
+
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+
+    def breached(self, breach: Breach) -> None:
+        """Note the reason."""
+        self.reasons.append(breach.why)
 
 
 @pytest.mark.parametrize("reads", [True, False], ids=["reads", "lets bytes wait"])
@@ -72,14 +85,15 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
 
 @asynccontextmanager
 async def _connected(
-    folder: Path, now: RefereeClock
+    folder: Path, now: RefereeClock, watcher: Watcher | None = None
 ) -> AsyncIterator[tuple[Relay, socket.socket, asyncio.StreamWriter]]:
     """Yield a relay, the socket of a bot that is connected through it, and the server's end."""
     served: asyncio.Queue[asyncio.StreamWriter] = asyncio.Queue()
     server = await asyncio.start_unix_server(
         lambda _, writer: served.put_nowait(writer), folder / "inner.sock"
     )
-    relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
+    watcher = watcher or Watcher()
+    relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), watcher, now)
     relay.open()
     with socket.socket(socket.AF_UNIX) as bot:
         bot.setblocking(False)  # noqa: FBT003 - the function's own signature
@@ -180,6 +194,52 @@ async def _carried_while_a_close_waits(folder: Path) -> None:
     fill.close()
     empty.close()
     os.close(locked)
+
+
+def test_a_bot_that_makes_reads_slow_gains_no_time() -> None:
+    """Reading each byte wakes thousands of epolls: the clock stops meanwhile, until the limit is reached."""
+    with short_folder() as folder:
+        reasons, held_up, in_thread = asyncio.run(_read_slowly(folder))
+    assert "processor time" in reasons[0]
+    assert in_thread or held_up > 0.3
+
+
+async def _read_slowly(folder: Path) -> tuple[list[str], float, bool]:
+    """Send bytes until the relay reads no more.
+
+    Returns the reasons, for how many seconds the clock didn't run, and whether another thread read them.
+    """
+    watcher = BreachWatcher()
+    clock = RefereeClock(time.monotonic, lambda: 0.0)
+    async with _connected(folder, clock, watcher) as (relay, bot, _):
+        with ExitStack() as stack:
+            copies = [stack.enter_context(bot.dup()) for _ in range(200)]
+            epolls = [stack.enter_context(select.epoll()) for _ in range(200)]
+            for epoll, copy in itertools.product(epolls, copies):
+                epoll.register(copy, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
+            pings, sent = frame(PING, bytes(8)) * 250, 0
+            async with asyncio.timeout(WAIT_SECONDS):
+                while not watcher.reasons:
+                    with suppress(BlockingIOError):
+                        sent += bot.send(pings[sent : sent + 1])
+                    await asyncio.sleep(0)
+    return watcher.reasons, clock.held_up, relay.can_receive_files
+
+
+def test_packets_are_read_one_at_a_time() -> None:
+    """A read takes no more than one packet, or a page of it. Each packet wakes what waits for the sender."""
+    with short_folder() as folder:
+        assert asyncio.run(_packets(folder)) == [1, 1, 3000, 1, b""]
+
+
+async def _packets(folder: Path) -> list[object]:
+    async with _connected(folder, RefereeClock(time.monotonic, lambda: 0.0)) as (relay, _, _):
+        sender, receiver = socket.socketpair()
+        with receiver:
+            with sender:
+                for size in (1, 1, 3000, 1):
+                    sender.send(bytes(size))
+            return [*(len(relay.receive(receiver)) for _ in range(4)), relay.receive(receiver)]
 
 
 def test_bots_can_not_pass_open_files() -> None:

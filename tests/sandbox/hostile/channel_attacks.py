@@ -1,11 +1,11 @@
-"""Attacks on the channel, numbers 10 to 20, and how to take each control away."""
+"""Attacks on the channel, numbers 10 to 20 and 63, and how to take each control away."""
 
 from collections.abc import Callable
 from typing import Final
 
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock
-from tests.sandbox.hostile.attack import VERDICTS, Attack, Control, FaultAt, Outcome
+from tests.sandbox.hostile.attack import PATIENT, VERDICTS, Attack, Control, FaultAt, Outcome
 from tests.sandbox.hostile.bot import MOMENT
 from tests.sandbox.hostile.channel import connections, floods, garbage, moves, silence, sizes
 
@@ -15,13 +15,18 @@ from arena.play.referee.frames import SendBudget
 from arena.play.referee.frames import FrameGuard
 FrameGuard.feed = lambda self, data: None
 FrameGuard.has_preface = True
-SendBudget._count_sent = lambda self, limit, count: None
+SendBudget._count_sent = SendBudget._count_on_channel = lambda self, limit, count: None
 grpc_player._OPTIONS = (
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_metadata_size", 1 << 29),
     ("grpc.absolute_max_metadata_size", 1 << 29),
     ("grpc.http2.max_ping_strikes", 0),
 )
+"""
+
+_ANY_PROCESSOR_TIME: Final = """
+from arena.play.referee.frames import SendBudget
+SendBudget.count_processor_time = lambda self, seconds: None
 """
 
 _NO_FAULTS: Final = """
@@ -67,11 +72,11 @@ import socket
 from arena.play.referee import relay
 relay.SO_PASSRIGHTS = 0
 kept = []
-def receive(self, size):
-    data, files, _, _ = socket.recv_fds(self, size, 253)
+def receive(self, source):
+    data, files, _, _ = socket.recv_fds(source, 65536, 253)
     kept.extend(files)
     return data
-socket.socket.recv = receive
+relay.Relay.receive = receive
 """
 
 _IN_BAND: Final = """
@@ -100,6 +105,11 @@ CONNECTIONS: Final = Control(name="the limits on connections", referee=_ANY_NUMB
 ONE_STREAM: Final = Control(name="one stream per seat", referee=_ANY_STREAM)
 GONE_FOR_GOOD: Final = Control(name="no return after a lost stream", referee=_COMES_AND_GOES)
 NO_FILES: Final = Control(name="reading without receiving files", referee=_TAKES_FILES)
+PROCESSOR_TIME: Final = Control(
+    name="the limit on the relay's processor time",
+    referee=_ANY_PROCESSOR_TIME,
+    gvisor="sockets wake its own waiters, at the bot's expense",
+)
 OUT_OF_BAND: Final = Control(name="dropping out-of-band bytes", referee=_IN_BAND)
 
 FIRST: Final = (1, 1)
@@ -224,6 +234,15 @@ ATTACKS: Final = (
     breach("move of a wrong game", moves.wrong_game),
     cut_off(19, "huge metadata", sizes.huge_metadata, FIRST),
     cut_off(20, "compressed bomb", sizes.gzip_bomb, FIRST),
+    Attack(
+        number=63,
+        name="makes every read slow",
+        program=connections.wakes_slowly,
+        verdicts="NC",  # under gVisor it has no effect
+        achieved=lambda outcome: "" if outcome.gvisor else not_ended(outcome),
+        control=PROCESSOR_TIME,
+        clock=PATIENT,
+    ),
 )
 
 

@@ -2,20 +2,29 @@
 
 import array
 import contextlib
+import itertools
 import os
+import select
 import signal
 import socket
 from typing import Final
 
 from tests.sandbox.hostile.bot import tell
-from tests.sandbox.hostile.channel.play import HELLO, Call, greeted
-from tests.sandbox.hostile.channel.raw import DATA, END_STREAM, PING, PREFACE, SETTINGS, dial, frame
+from tests.sandbox.hostile.channel.play import HELLO, Call, Ended, greeted, tell_whether_it_ends
+from tests.sandbox.hostile.channel.raw import DATA, END_STREAM, PING, PREFACE, SETTINGS, Closed, dial, frame
 
 _WANTED: Final = 1_000
 _A_PROCESS: Final = 200
 """Connections per process: fewer than its limit on open files."""
 
 _FILES: Final = 100
+
+_COPIES: Final = 120
+_EPOLLS: Final = 110
+"""Together, the copies of the connection and the epolls are fewer than a process's limit on open files."""
+
+_PINGS: Final = 200
+"""Fewer than the send budget allows."""
 
 
 def a_thousand_connections() -> None:
@@ -116,6 +125,30 @@ def out_of_band() -> None:
     line.wait_for_pong()
     tell(passed_over=True)
     bot.play_on(move)
+
+
+def wakes_slowly() -> None:
+    """Register the connection in many epolls, and send pings byte by byte.
+
+    Reading a byte wakes all epolls, which takes some milliseconds of the reader's processor time.
+    """
+    bot = greeted()
+    move = bot.play_to()
+    line = bot.call.line
+    copies = [os.dup(line.socket.fileno()) for _ in range(_COPIES)]
+    epolls = [select.epoll() for _ in range(_EPOLLS)]
+    for epoll, copy in itertools.product(epolls, copies):
+        epoll.register(copy, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
+    try:
+        for byte in frame(PING, b"in order") * _PINGS:
+            line.send(bytes([byte]))
+        line.wait_for_pong()
+    except Closed:
+        tell_whether_it_ends(bot)
+        return
+    tell(ended=False)
+    with contextlib.suppress(Ended):
+        bot.play_on(move)
 
 
 def _answered(_: int) -> socket.socket | None:
