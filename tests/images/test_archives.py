@@ -141,6 +141,36 @@ def test_layers_are_repacked_completely(tmp_path: Path) -> None:
     assert f"{long}/gnu" in found
 
 
+def test_folders_without_an_entry_get_one(tmp_path: Path) -> None:
+    """Engines would create such folders with different modes, or remove them at an opaque mark."""
+    lower = tar(folder(b"a", mode=0o711), folder(b"a/b"))
+    layer = tar(
+        file(b"run/x"),
+        file(b"a/b/x"),
+        file(b"a/.wh..wh..opq"),
+        hard_link(b"c", b"a/b/x"),
+        folder(b"a/b", mode=0o700),
+        file(b"new/.wh.gone"),
+    )
+    image = read(write(tmp_path / "archive", oci(Draft(layers=[lower, layer]))), tmp_path / "output")
+    found = listed(image, tmp_path / "output")[1]
+    assert list(found) == ["run", "run/x", "a", "a/b", "a/b/x", "a/.wh..wh..opq", "c", "new", "new/.wh.gone"]
+    assert {name: member.mode for name, member in found.items() if member.isdir()} == {
+        "run": 0o755,
+        "a": 0o711,  # as in the lower layer
+        "a/b": 0o700,  # the last entry counts
+        "new": 0o755,
+    }
+
+
+def test_an_opaque_mark_after_a_folders_entries_empties_it(tmp_path: Path) -> None:
+    """The mark hides what lower layers have at any depth, and nothing of its own layer."""
+    lower = tar(folder(b"a"), folder(b"a/b"), symlink(b"a/b/l", b"/"), file(b"a/b/f"))
+    layer = tar(folder(b"a"), folder(b"a/b"), file(b"a/.wh..wh..opq"), file(b"a/b/l/x"))
+    image = read(write(tmp_path / "archive", oci(Draft(layers=[lower, layer]))), tmp_path / "output")
+    assert "a/b/l/x" in listed(image, tmp_path / "output")[1]
+
+
 def test_a_link_to_an_equal_layer_is_that_layer(tmp_path: Path) -> None:
     """Older engines and podman replace a layer with a link to an equal one."""
     files = old_docker(Draft(layers=[BASE, BOT, BOT]))

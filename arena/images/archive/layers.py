@@ -110,6 +110,10 @@ class LayerWriter:
         for member in reader:
             parts = split(member.name, what, self._limits)
             if self._is_wanted(parts, member):
+                # Engines differ in the modes that they give such folders, and in when they remove them.
+                for folder, mode in self._tree.implied_folders(parts):
+                    entry = replace(member, kind=Kind.FOLDER, size=0, mode=mode)
+                    self._write_member(tar, reader, entry, folder, what)
                 self._write_member(tar, reader, member, parts, what)
         self._tree.check_layer()
         return tar.finish()
@@ -128,7 +132,7 @@ class LayerWriter:
         if any(part.startswith(_WHITEOUT) for part in parts):
             self._write_whiteout(tar, member, parts)
         elif member.kind is Kind.FOLDER:
-            self._tree.add(parts, Kind.FOLDER)
+            self._tree.add(parts, Kind.FOLDER, mode=member.mode)
             # The bot's user must be able to reach what the arena mounts in these folders.
             entered = replace(member, mode=member.mode | 0o111) if parts in _MOUNT_PARENTS else member
             tar.add(parts, tarfile.DIRTYPE, entered)

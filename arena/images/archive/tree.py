@@ -34,11 +34,12 @@ _MAX_PATH_BYTES: Final = 2048
 class Node:
     """A file, folder or symlink. Hard links to a file share its node."""
 
-    __slots__ = ("children", "hard_links", "kind", "layer", "size", "target")
+    __slots__ = ("children", "hard_links", "kind", "layer", "mode", "size", "target")
 
-    def __init__(self, kind: Kind, layer: int, *, size: int = 0, target: str = "") -> None:
+    def __init__(self, kind: Kind, layer: int, *, mode: int = 0o755, size: int = 0, target: str = "") -> None:
         self.kind = kind
         self.layer = layer  # the number of the layer that last wrote it
+        self.mode = mode  # of a folder
         self.size = size
         self.target = target
         self.hard_links = 0
@@ -70,17 +71,29 @@ class Tree:
         self._layer += 1
         self._removed.clear()
 
-    def add(self, parts: Parts, kind: Kind, *, size: int = 0, target: str = "") -> None:
-        """Add a file, folder or symlink.
+    def implied_folders(self, parts: Parts) -> list[tuple[Parts, int]]:
+        """Return the folders above a path that this layer hasn't written, top down, with their modes."""
+        node: Node | None = self._root
+        implied = []
+        for depth, part in enumerate(parts[:-1], start=1):
+            node = None if node is None else node.children.get(part)
+            if node is None:
+                implied.append((parts[:depth], 0o755))
+            elif node.kind is Kind.FOLDER and node.layer != self._layer:
+                implied.append((parts[:depth], node.mode))
+        return implied
+
+    def add(self, parts: Parts, kind: Kind, *, mode: int = 0, size: int = 0, target: str = "") -> None:
+        """Add a file, folder or symlink. ``mode`` is used for folders.
 
         Raises Rejected if the layer already has this path, or a parent of the path is not a folder.
         """
         folder = self._folder_of(parts, target)
         old = folder.children.get(parts[-1])
         if old is not None and kind is old.kind is Kind.FOLDER:
-            old.layer = self._layer
+            old.layer, old.mode = self._layer, mode
             return
-        self._add_node(folder, parts, Node(kind, self._layer, size=size, target=target))
+        self._add_node(folder, parts, Node(kind, self._layer, mode=mode, size=size, target=target))
 
     def link(self, parts: Parts, target: Parts) -> Node:
         """Add a hard link to an earlier file or symlink in this layer, and return what it links to.
@@ -132,7 +145,11 @@ class Tree:
         if (folder, "") in self._removed:
             raise _duplicate(parts)
         self._removed.add((folder, ""))
-        folder.children = {name: node for name, node in folder.children.items() if node.layer == self._layer}
+        folders = [folder]
+        while folders:
+            each = folders.pop()
+            each.children = {name: node for name, node in each.children.items() if node.layer == self._layer}
+            folders += [node for node in each.children.values() if node.kind is Kind.FOLDER]
 
     def resolve(self, path: str) -> tuple[Parts, Node | None]:
         """Follow a path from the root as Linux would inside the image.
@@ -230,7 +247,7 @@ class Tree:
             raise Rejected(f"the image's WORKDIR {shown(path)} is too long: choose a shorter one")
 
     def _folder_of(self, parts: Parts, target: str) -> Node:
-        """Return the parent folder of a path, creating folders that have no entry in the tar."""
+        """Return the parent folder of a path, creating missing folders."""
         self._count.spend(1)
         self._text.spend(sum(map(len, parts)) + len(parts) + len(target))
         node = self._root

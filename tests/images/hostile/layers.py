@@ -73,9 +73,9 @@ _PATHS = (
         file(b"bot/.wh..."),
         refused="reserved for marking removed files",
     ),
-    in_layer("a folder that is removed and filled", file(b".wh.x"), file(b"x/y"), refused="'x/y' twice"),
+    in_layer("a folder that is removed and filled", file(b".wh.x"), file(b"x/y"), refused="'x' twice"),
     in_layer("a folder that is removed and made", file(b".wh.x"), folder(b"x"), refused="'x' twice"),
-    in_layer("a removal in what is removed", file(b".wh.x"), file(b"x/.wh.y"), refused="'x/y' twice"),
+    in_layer("a removal in what is removed", file(b".wh.x"), file(b"x/.wh.y"), refused="'x' twice"),
     in_layer("an opaque whiteout at the root", file(b".wh..wh..opq"), refused="opaque whiteout at the root"),
     in_layer(
         "a mark that is a link", symlink(b"bot/.wh.x", b"/etc"), refused="reserved for marking removed files"
