@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.images.image import IntakeLimits
 from arena.sandbox.docker import policy
 from arena.sandbox.docker.images import DockerImages
+from arena.sandbox.kernel import page_cache
 from arena.sandbox.kernel.page_cache import PageCacheWarmer
 from arena.sandbox.runtime import DISK_READ_BYTES_PER_SECOND
 from tests.patience import wait_until
@@ -188,6 +190,29 @@ def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
     os.mkfifo(layer / "pipe")
     (layer / "link").symlink_to(outside)
     assert not PageCacheWarmer().warm([layer])  # reading a pipe would block forever
+
+
+def test_links_and_folders_count_as_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A layer with more entries than the limit is skipped. No submitted image may have more."""
+    assert IntakeLimits().members <= page_cache.MAX_ENTRIES
+    monkeypatch.setattr(page_cache, "MAX_ENTRIES", 2)
+    for name in ("one", "two"):
+        (tmp_path / name).symlink_to("nowhere")
+    assert not PageCacheWarmer().warm([tmp_path])
+    (tmp_path / "folder").mkdir()
+    assert "more than 2 files" in PageCacheWarmer().warm([tmp_path])
+
+
+def test_a_file_with_several_names_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise an author could have a small image skipped by its many links to a file."""
+    assert IntakeLimits().image_bytes <= page_cache.MAX_BYTES
+    monkeypatch.setattr(page_cache, "MAX_BYTES", 2 << 20)
+    (tmp_path / "file").write_bytes(bytes(1 << 20))
+    for name in range(5):
+        (tmp_path / str(name)).hardlink_to(tmp_path / "file")
+    assert not PageCacheWarmer().warm([tmp_path])
+    (tmp_path / "other").write_bytes(bytes((1 << 20) + 1))
+    assert "more than 2 MiB" in PageCacheWarmer().warm([tmp_path])
 
 
 def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:

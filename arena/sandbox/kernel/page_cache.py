@@ -2,19 +2,19 @@
 
 import math
 import os
-import stat
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 _FRESH_SECONDS: Final = 60.0
 """Time for which a layer is assumed to stay in memory."""
 
-_MAX_FILES: Final = 50_000
-_MAX_BYTES: Final = 1024**3
-"""Limits per layer. Larger layers are skipped: reading them for every match would cost too much."""
+MAX_ENTRIES: Final = 65_536
+MAX_BYTES: Final = 1024**3
+"""Limits per layer. Larger layers are skipped: reading them for every match would cost too much. No submitted
+image exceeds them."""
 
 _PORTION: Final = 1024**2
 _MEMINFO: Final = Path("/proc/meminfo")
@@ -67,29 +67,37 @@ class _TooLarge(Exception):
 
 
 def _files(folder: Path, spare: int) -> list[str]:
-    """Return the paths of a layer's files.
+    """Return the paths of a layer's files, and read its folders and symbolic links into the page cache.
 
-    Raises _TooLarge if they exceed ``spare`` bytes or a layer's limit, or OSError if a folder is unreadable.
+    Raises _TooLarge if they exceed ``spare`` bytes or a layer's limit, or OSError if one can't be read.
     """
-    found, size = list[str](), 0
-    for where, _, names in os.walk(folder, onerror=_fail):
-        for name in names:
-            path = f"{where}/{name}"
-            about = os.lstat(path)
-            if stat.S_ISREG(about.st_mode):
-                found.append(path)
-                size += about.st_size
-            if len(found) > _MAX_FILES or size > _MAX_BYTES:
-                raise _TooLarge(f"{folder} has more than {_MAX_FILES} files or {_MAX_BYTES >> 20} MiB")
+    found, size, count = list[str](), 0, 0
+    linked: set[int] = set()  # inodes of the files with several names
+    folders = [str(folder)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                count += 1
+                if entry.is_symlink():
+                    Path(entry.path).readlink()
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file(follow_symlinks=False) and entry.inode() not in linked:
+                    about = entry.stat(follow_symlinks=False)
+                    if about.st_nlink > 1:
+                        linked.add(about.st_ino)
+                    found.append(entry.path)
+                    size += about.st_size
+                if count > MAX_ENTRIES or size > MAX_BYTES:
+                    raise _TooLarge(
+                        f"{folder} has more than {MAX_ENTRIES} files, folders and links, "
+                        f"or more than {MAX_BYTES >> 20} MiB"
+                    )
     if size > spare:
         raise _TooLarge(
             f"{folder} takes {size >> 20} MiB, but the host can spare only {spare >> 20} MiB for it"
         )
     return found
-
-
-def _fail(error: OSError) -> NoReturn:
-    raise error
 
 
 def _read(files: Sequence[str]) -> None:
