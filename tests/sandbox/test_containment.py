@@ -38,6 +38,7 @@ def told(docker_stage: DockerStage) -> dict[str, Any]:
         "times": TIMES,
         "out of band": OUT_OF_BAND,
         "slack": SLACK,
+        "lazily freed": LAZILY_FREED,
     }
     program = f"{PRELUDE}PROGRAMS = {programs!r}\n{ONE_BY_ONE}"
     linked = docker_stage.image("USER root\nRUN ln -s /proc /counters && ln -s / /everything")
@@ -171,6 +172,28 @@ tell([prctl(get_slack), prctl(set_slack, 50_000), prctl(get_thp, 0, 0, 0, 0), pr
 def test_sleeps_have_no_slack_and_memory_no_huge_pages(told: dict[str, Any]) -> None:
     """With slack, sleeps would end at other bots' timers. All containers share the huge page of zeros."""
     assert told["slack"] == [1, -1, 1, -1]
+
+
+LAZILY_FREED = """
+import errno, mmap
+def attempt(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "done"
+memory = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+tell([
+    attempt(lambda: memory.madvise(mmap.MADV_FREE)),
+    attempt(lambda: mmap.mmap(-1, 4096, 8 | mmap.MAP_ANONYMOUS)),  # MAP_DROPPABLE
+    attempt(lambda: memory.madvise(mmap.MADV_DONTNEED)),
+])
+"""
+
+
+def test_memory_that_the_kernel_may_take_is_refused(told: dict[str, Any]) -> None:
+    """By losing such memory, a bot could tell that the host was short of it, for example during an upload."""
+    assert told["lazily freed"] == ["EINVAL", "EINVAL", "done"]
 
 
 NAMESPACES = """

@@ -103,6 +103,11 @@ as the user namespace. A lock on such an inode is visible to all containers."""
 _MAP_HUGETLB: Final = 0x4_0000
 """Maps huge pages that the host has reserved. No memory limit counts them, and all containers share them."""
 
+_MADV_FREE: Final = 8
+_MAP_DROPPABLE: Final = 8
+"""With these, the kernel may discard a bot's pages when the host is short of memory, so the bot could tell
+that it is. Kernels without them return EINVAL."""
+
 _MAP_SHARED: Final = 1
 _MAP_ANONYMOUS: Final = 0x20
 """Memory that is mapped with both this flag and MAP_SHARED gets an inode number from a host-wide counter."""
@@ -186,7 +191,6 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
         {
             "MADV_NORMAL": 0,
             "MADV_DONTNEED": 4,
-            "MADV_FREE": 8,
             "MADV_DONTFORK": 10,
             "MADV_DOFORK": 11,
             "MADV_HUGEPAGE": 14,
@@ -320,6 +324,10 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             _rule(unsupported, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
             _rule(_COPY_IN_KERNEL) if own_kernel else _refuse(_COPY_IN_KERNEL, EINVAL),
             _refuse("prctl", EINVAL, _argument(0, "EQ", _PR_SET_VMA)),
+            # gVisor's kernel itself returns EINVAL. Some versions would return EPERM for the filter's EINVAL.
+            _rule("madvise", args=[_argument(2, "EQ", _MADV_FREE)])
+            if own_kernel
+            else _refuse("madvise", EINVAL, _argument(2, "EQ", _MADV_FREE)),
             _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
             *(
                 _rule(name, args=[_argument(index, "EQ", value)])
@@ -355,14 +363,15 @@ def _signals() -> list[dict[str, Any]]:
 
 
 def _mmap() -> list[dict[str, Any]]:
-    huge, shared = _MAP_HUGETLB, _MAP_SHARED | _MAP_ANONYMOUS
+    never, shared = _MAP_HUGETLB | _MAP_DROPPABLE, _MAP_SHARED | _MAP_ANONYMOUS
     return [
         *(
-            _rule("mmap", args=[_argument(3, "MASKED_EQ", huge | flag)])
+            _rule("mmap", args=[_argument(3, "MASKED_EQ", never | flag)])
             for flag in (_MAP_SHARED, _MAP_ANONYMOUS)
         ),
-        _refuse("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge, huge)),
-        _refuse("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge | shared, shared)),
+        _refuse("mmap", EINVAL, _argument(3, "MASKED_EQ", _MAP_DROPPABLE, _MAP_DROPPABLE)),
+        _refuse("mmap", ENOMEM, _argument(3, "MASKED_EQ", never, _MAP_HUGETLB)),
+        _refuse("mmap", ENOMEM, _argument(3, "MASKED_EQ", never | shared, shared)),
     ]
 
 
