@@ -30,7 +30,7 @@ _CANCEL: Final = struct.pack(">I", 8)
 def other_tongues() -> None:
     """Speak other protocols, each on its own connection, and never the right one."""
     heard = 0
-    for tongue in _TONGUES:
+    for number, tongue in enumerate(_TONGUES, start=1):
         with dial() as line:
             try:
                 line.sendall(tongue)
@@ -38,7 +38,7 @@ def other_tongues() -> None:
                     heard += len(data)
             except OSError:  # closed before everything was read
                 pass
-    tell(lines=len(_TONGUES), heard=heard)
+        tell(lines=number, heard=heard)
     signal.pause()
 
 
