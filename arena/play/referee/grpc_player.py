@@ -255,6 +255,9 @@ class GrpcPlayer:
             # If the bot disconnects, either the library cancels this call or a write fails.
             self._lose(Fault.CRASH, _DISCONNECTED, _INVALID)
             raise
+        except Exception as error:  # gRPC ends the stream, which isn't the bot's fault
+            self.failed(error)
+            raise
         finally:
             reader.cancel()
 

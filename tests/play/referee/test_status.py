@@ -412,6 +412,24 @@ def test_bots_read_in_the_status_that_the_arena_failed() -> None:
     asyncio.run(asyncio.wait_for(play(), WAIT_SECONDS))
 
 
+def test_an_error_while_sending_is_an_arena_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bot times out because the referee failed to send to it."""
+
+    def fail(*_: object) -> None:
+        raise ArithmeticError
+
+    async def play() -> None:
+        async with _table(PATIENT) as (_, address, ended), aio.insecure_channel(address) as channel:
+            call: Call = channel.stream_stream(PLAY)()
+            request = await _first_request(call)
+            monkeypatch.setattr(GrpcPlayer, "_add_age", fail)
+            await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
+            with pytest.raises(ArithmeticError):
+                await ended
+
+    asyncio.run(asyncio.wait_for(play(), WAIT_SECONDS))
+
+
 def test_a_request_says_how_long_it_has_waited() -> None:
     """The clock advances by a second per reading, so every request has waited when it is sent."""
 
