@@ -138,9 +138,10 @@ class Conductor:
         self._apply(lambda now: self._match.lose(seat, lost, now))
 
     def failed(self, error: Exception) -> None:
-        """End the match with this error."""
-        self._failure = error
-        self._over.set()
+        """End the match with this error, unless it is over."""
+        if not self._over.is_set():
+            self._failure = error
+            self._over.set()
 
     def _paused(self) -> float:
         return self._now.missed - self._now.held_up

@@ -8,6 +8,7 @@ import pytest
 from arena.play.referee.clock import RefereeClock
 from arena.play.referee.conductor import Conductor, RefereePaused
 from arena.play.referee.match import RefereedMatch
+from arena.play.referee.player import Listener
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, GameRecord
 from arena.rules import Rules
@@ -74,6 +75,25 @@ def test_a_defect_in_the_match_is_raised_and_not_blamed_on_a_bot() -> None:
 
     with pytest.raises(ZeroDivisionError):
         conduct([Broken(last), InProcessPlayer(last)], Rules(players=2), 1)
+
+
+def test_a_failure_after_the_end_does_not_make_the_match_void() -> None:
+    """A connection may fail while the players are being closed."""
+
+    class FailsToClose(InProcessPlayer):
+        listener: Listener
+
+        async def open(self, seat: int, listener: Listener) -> None:
+            """Keep the listener."""
+            await super().open(seat, listener)
+            self.listener = listener
+
+        async def close(self, void: str | None = None) -> None:
+            """Report a failure."""
+            await super().close(void)
+            self.listener.failed(OSError())
+
+    assert len(conduct([FailsToClose(last) for _ in range(2)], Rules(players=2), 1)) == 1
 
 
 class Silent(InProcessPlayer):
