@@ -419,7 +419,7 @@ class _FromBot(_Direction):
     def _receive(self) -> bytes:
         began = time.thread_time()
         data = read = self._relay.receive(self._source)
-        with suppress(OSError):  # there is no more, or the next read will tell
+        with suppress(OSError):  # nothing more has arrived, or the next read fails too
             while read and len(data) < _BUFFER_BYTES and time.thread_time() - began < _SLOW_SECONDS:
                 read = self._relay.receive(self._source)
                 data += read
