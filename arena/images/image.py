@@ -90,7 +90,7 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     archive_members: int = 4_096  # members of the archive itself, of any kind
     # Files, folders and links in all layers together, including folders that have no entry in a tar.
     members: int = 65_536
-    name_bytes: int = 1_024  # length of one path or link target
+    name_bytes: int = 1_023  # length of one path or link target; XFS stores no longer link
     names_bytes: int = 16 * _MIB  # length of all paths and link targets together
     hard_links: int = 10_000  # hard links to one file; ext4 allows 65,000, some other file systems fewer
     depth: int = 64  # folders in one path
