@@ -27,14 +27,14 @@ from arena.platform.periodic import Backoff, PeriodicTask
 from arena.protocol.sandbox_controls import Gate, admit
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
-from arena.sandbox.runtime import LaunchRefused, RuntimeFailure
+from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailure
 from arena.scheduler.ladder import Ladder
 from arena.submissions.uploads import Uploads
 
 _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
-_SLOW: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
+_FILE_BACKOFF: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
 """Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
@@ -96,7 +96,8 @@ class Pipeline:
         self._clock = clock
         self._deferred_until: dict[str, float] = {}
         self._waiting_since: dict[str, float] = {}  # start of the pause after a match, by the match's id
-        self._slow_reads: dict[str, int] = {}  # number of slow reads of a file, by the submission's id
+        # By the submission's id: how often its file took too long to read, or the engine couldn't load it.
+        self._failures: dict[str, int] = {}
         self._last_prune: float | None = None
 
     def step(self) -> None:
@@ -107,9 +108,7 @@ class Pipeline:
         for submission in waiting:
             first.setdefault(submission.bot, submission)  # one version of a bot at a time
         self._deferred_until = {id_: end for id_, end in self._deferred_until.items() if end > self._clock()}
-        self._slow_reads = {
-            each.id: self._slow_reads[each.id] for each in waiting if each.id in self._slow_reads
-        }
+        self._failures = {each.id: self._failures[each.id] for each in waiting if each.id in self._failures}
         inspected = False
         for submission in first.values():
             if submission.id in self._deferred_until or (inspected and submission.stage is Stage.RECEIVED):
@@ -132,8 +131,7 @@ class Pipeline:
             _log.warning(
                 "submission waiting", submission=submission.id, stage=submission.stage, why=str(error)
             )
-            delay = self._retry_delay(submission) if isinstance(error, TooSlow) else _RETRY_SECONDS
-            self._defer(submission, str(error), delay)
+            self._defer(submission, str(error), self._retry_delay(submission, error))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop other submissions
@@ -145,10 +143,16 @@ class Pipeline:
         if submission.waiting != why:
             self._store.submissions.wait(submission.id, why)
 
-    def _retry_delay(self, submission: KnownSubmission) -> float:
-        """Return the pause in seconds after a file took too long to read."""
-        self._slow_reads[submission.id] = times = self._slow_reads.get(submission.id, 0) + 1
-        return _SLOW.after(times)
+    def _retry_delay(self, submission: KnownSubmission, error: Exception) -> float:
+        """Return the pause in seconds before the next try.
+
+        It grows if the cause may be the file: each try takes long, and other submissions wait meanwhile.
+        """
+        engine_failed = isinstance(error, RuntimeFailure) and not isinstance(error, EngineUnavailable)
+        if not engine_failed and not isinstance(error, TooSlow):
+            return _RETRY_SECONDS
+        self._failures[submission.id] = times = self._failures.get(submission.id, 0) + 1
+        return _FILE_BACKOFF.after(times)
 
     def _inspect(self, submission: KnownSubmission) -> None:
         file = self._uploads.path(submission.id, submission.kind)

@@ -286,6 +286,21 @@ def test_an_engine_failure_rejects_nothing(place: Place, error: Exception) -> No
     assert place.stage(id_) is Stage.QUALIFYING
 
 
+def test_an_image_that_the_engine_can_not_load_is_tried_less_and_less_often(place: Place) -> None:
+    """Loading an image takes long, and other submissions wait meanwhile."""
+    id_ = place.send()
+    place.step()
+    place.engine.error = RuntimeFailure("file name too long")
+    place.step()
+    place.step(RETRY)
+    place.step(RETRY)
+    place.engine.error = None
+    place.step(RETRY)
+    assert place.stage(id_) is Stage.INSPECTED
+    place.step(RETRY)
+    assert place.stage(id_) is Stage.QUALIFYING
+
+
 def test_a_clock_that_is_set_back_delays_no_retry(place: Place) -> None:
     """A clock that is set ahead doesn't cause a retry too early either."""
     id_ = place.send()
