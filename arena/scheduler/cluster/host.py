@@ -132,6 +132,9 @@ class MatchRunner:
             return Void(str(error), host=True)
         except MatchVoid as error:
             return Void(str(error))
+        except Exception as error:  # noqa: BLE001 - a defect in the arena must not make this worker look lost
+            _log.exception("match failed")
+            return Void(repr(error))
 
     def owns(self, name: str) -> bool:
         """Return True if a sandbox with this name belongs to a match in flight."""

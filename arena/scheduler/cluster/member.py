@@ -147,8 +147,8 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",
-    # Otherwise, the scheduler would store every progress message for its dashboard, which is disabled.
-    "distributed.admin.log-length": 100,
+    # Otherwise, the scheduler would store every progress message, and never drop those of ended sessions.
+    "distributed.admin.log-length": 1,
     "distributed.admin.low-level-log-length": 100,
     "distributed.scheduler.events-cleanup-delay": "1 minute",
     "distributed.diagnostics.nvml": False,

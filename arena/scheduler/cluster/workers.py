@@ -7,6 +7,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from secrets import token_hex
 from typing import Any, Final
 
@@ -184,7 +185,9 @@ class ClusterWorkers:
             settled = match.ticket not in self._in_flight
         if settled:
             answer.cancel()
-        answer.add_done_callback(lambda done: self._on_answer(match.ticket, done))
+        # Without a reference to the match: as long as the match keeps the future, dask keeps the result, and
+        # would play the match again on a worker that comes back at the same address.
+        answer.add_done_callback(partial(self._on_answer, match.ticket))
         return promise
 
     def report(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
