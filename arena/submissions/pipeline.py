@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _FILE_BACKOFF: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
-"""Pauses between attempts to read a file that takes too long. During an attempt, other submissions wait."""
+"""Pauses between attempts to read or load a file. During an attempt, other submissions wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
 """Pause before a submission is retried after the arena has failed to play one of its games."""

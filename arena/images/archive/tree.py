@@ -36,7 +36,7 @@ class Node:
 
     __slots__ = ("children", "hard_links", "kind", "layer", "mode", "size", "target")
 
-    def __init__(self, kind: Kind, layer: int, *, mode: int = 0o755, size: int = 0, target: str = "") -> None:
+    def __init__(self, kind: Kind, layer: int, *, mode: int = 0, size: int = 0, target: str = "") -> None:
         self.kind = kind
         self.layer = layer  # the number of the layer that last wrote it
         self.mode = mode  # of a folder
@@ -47,7 +47,10 @@ class Node:
 
 
 class Tree:
-    """The combined files of the layers so far."""
+    """The combined files of the layers so far.
+
+    Before a layer changes a path, all :meth:`implied_folders` above the path must have been added.
+    """
 
     def __init__(self, limits: IntakeLimits) -> None:
         self._limits = limits
@@ -247,24 +250,17 @@ class Tree:
             raise Rejected(f"the image's WORKDIR {shown(path)} is too long: choose a shorter one")
 
     def _folder_of(self, parts: Parts, target: str) -> Node:
-        """Return the parent folder of a path, creating missing folders."""
+        """Return the parent folder of a path."""
         self._count.spend(1)
         self._text.spend(sum(map(len, parts)) + len(parts) + len(target))
         node = self._root
         for part in parts[:-1]:
-            child = node.children.get(part)
-            if (node, part) in self._removed:
-                raise _duplicate(parts)
-            if child is None:
-                self._count.spend(1)
-                child = node.children[part] = Node(Kind.FOLDER, self._layer)
-            elif child.kind is not Kind.FOLDER:
+            node = node.children[part]
+            if node.kind is not Kind.FOLDER:
                 raise Rejected(
                     f"the path {shown('/'.join(parts))} goes through {shown(part)}, "
                     "which is a link or a file: build the image with docker build, and save it again"
                 )
-            child.layer = self._layer
-            node = child
         return node
 
     def _add_node(self, folder: Node, parts: Parts, node: Node) -> None:

@@ -89,7 +89,7 @@ class RefereeClock:
     def __init__(self, now: Callable[[], float], waited: Callable[[], float]) -> None:
         self._now = now
         self._waited = waited
-        self._last = self._reading = now()
+        self._last = now()
         self.missed = 0.0  # total length of the pauses, in seconds
         self.held_up = 0.0  # the part of it for which bots held up the referee, in seconds
         # Length of the last wait for a processor, in seconds. It falls to 0 over the same length of time,
@@ -113,19 +113,16 @@ class RefereeClock:
             self._batch_began, self._batch_wait = now, late
         self.behind = max(late, self.behind - since)
         self._last, self._waited_before = now, waited
-        self._reading = now - self.missed
-        return self._reading
+        return now - self.missed
 
     def exclude(self, seconds: float) -> None:
         """Count the last ``seconds``, for which a bot held up the referee, as a pause.
 
         The clock doesn't go back beyond its last reading.
         """
-        missed, reading = self.missed, self._reading
-        now = self()
-        if now > reading:  # they haven't been counted as a pause already
-            self.missed += min(seconds, now - reading)
-            self._reading = max(reading, now - seconds)
+        missed, reading = self.missed, self._last - self.missed
+        since = self() - reading  # 0 if this reading has counted the time as a pause
+        self.missed += min(seconds, since)
         self.held_up += min(seconds, self.missed - missed)
 
     def earliest_arrival(self) -> float:

@@ -94,7 +94,7 @@ class SendBudget:
         self._count_on_channel(FRAME_LIMITS[kind], 1)
 
     def count_processor_time(self, seconds: float) -> None:
-        """Count the relay's processor time. Raises Breach if it exceeds the limit."""
+        """Count processor time that the relay needs for calls on sockets. Raises Breach at the limit."""
         self._count_on_channel(PROCESSOR_TIME_LIMIT, int(seconds * 1e6))
 
     def count_message(self, size: int) -> None:

@@ -12,7 +12,7 @@ the connection, and a bot can register that end in epolls a million times. The r
 * It passes what the bot sends through a pipe with room for one packet, so that a read wakes them only once,
   and stops if that is slow. Reading many small packets in one call would wake them 70 times.
 * The clock doesn't run during a slow call.
-* The bot's send budget limits the processor time that the relay uses for the bot.
+* The bot's send budget limits the processor time of these calls.
 
 Before Linux 6.16, a bot can pass open files over its socket. The thread that reads from the socket has to
 close them, and a bot can delay that: for example, the last close of a pipe waits for the pipe's lock. For
@@ -187,7 +187,7 @@ class Relay:
     def measured(self) -> Iterator[None]:
         """Count the processor time of a call on the socket. If it is slow, the clock stops for it.
 
-        The context must not pass any event on, because the clock would go back behind it.
+        The context must not pass any event on, because the clock hasn't been stopped yet.
         """
         began = time.thread_time()
         try:
