@@ -29,6 +29,17 @@ LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 FOREVER = "import signal; signal.pause()"
 """A program that runs until it is killed."""
 
+ATTEMPT = """
+import errno
+def attempt(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "done"
+"""
+"""Lines of a program that define a function, which returns how a call ends: "done", or an error's name."""
+
 
 class Stage(Protocol):
     """A runtime under test, with ways to run programs in it and to list its leftovers."""

@@ -11,7 +11,7 @@ import pytest
 
 from arena.sandbox.docker.init_program import init_for
 from arena.sandbox.runtime import INSTALL_LABEL, slot_owner
-from tests.sandbox.stage import DockerStage, end_of, listening, run, run_source, spec_for
+from tests.sandbox.stage import ATTEMPT, DockerStage, end_of, listening, run, run_source, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -46,16 +46,19 @@ def told(docker_stage: DockerStage) -> dict[str, Any]:
     return found
 
 
-ONE_BY_ONE = """
+ONE_BY_ONE = (
+    ATTEMPT
+    + """
 import traceback
 told = {}
 for name, program in PROGRAMS.items():
     try:
-        exec(program, {"os": os, "tell": lambda value: told.update({name: value})})
+        exec(program, {"os": os, "attempt": attempt, "tell": lambda value: told.update({name: value})})
     except Exception:
         told[name] = traceback.format_exc()
 tell(told)
 """
+)
 
 COUNTERS = """
 import errno, threading
@@ -135,14 +138,8 @@ def test_reading_a_file_of_the_image_leaves_no_trace(told: dict[str, Any]) -> No
 
 
 OUT_OF_BAND = """
-import errno, socket
+import socket
 one, other = socket.socketpair()
-def attempt(act):
-    try:
-        act()
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    return "done"
 tell([
     attempt(lambda: one.send(b"x", socket.MSG_OOB)),
     attempt(lambda: one.sendmsg([b"x"], [], socket.MSG_OOB)),
@@ -175,13 +172,7 @@ def test_sleeps_have_no_slack_and_memory_no_huge_pages(told: dict[str, Any]) -> 
 
 
 LAZILY_FREED = """
-import errno, mmap
-def attempt(act):
-    try:
-        act()
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    return "done"
+import mmap
 memory = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 tell([
     attempt(lambda: memory.madvise(mmap.MADV_FREE)),

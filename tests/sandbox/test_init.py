@@ -25,7 +25,7 @@ from arena.sandbox.docker.init_program import Init, InitVolume, init_for
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import RuntimeFailure, Sandbox, SandboxSpec
 from tests.patience import WAIT_SECONDS, within
-from tests.sandbox.stage import DockerStage, connected, end_of, launched, listening, run, spec_for
+from tests.sandbox.stage import ATTEMPT, DockerStage, connected, end_of, launched, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -42,15 +42,10 @@ busy host."""
 _DEADLINES = (6, 60)
 """Seconds. On a busy host a bot may take more than 6 s to start."""
 
-ATTACKS = """
-import ctypes, errno, json, os, resource, signal, sys, time
-
-def attempt(act):
-    try:
-        act()
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    return "done"
+ATTACKS = (
+    ATTEMPT
+    + """
+import ctypes, json, os, resource, signal, sys, time
 
 def write_memory():
     with open("/proc/1/maps") as maps:
@@ -75,6 +70,7 @@ while True:
     attempt(lambda: os.kill(1, signal.SIGCHLD))
     time.sleep(0.01)
 """
+)
 
 ORPHANS = """
 import os, sys, time
@@ -98,21 +94,18 @@ while (left := dead()) and time.monotonic() < deadline:
 sys.exit(left)
 """
 
-LOCKS = """
-import ctypes, errno, fcntl, os, sys
+LOCKS = (
+    ATTEMPT
+    + """
+import ctypes, fcntl, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
-def attempt(act):
-    try:
-        act()
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    return "done"
 place = "/run/arena-init/kaiten-init"
 watch = libc.inotify_add_watch(libc.inotify_init1(0), place.encode(), 0xFFF)
 print(attempt(lambda: fcntl.flock(os.open(place, os.O_RDONLY), fcntl.LOCK_EX)),
       attempt(lambda: fcntl.flock(os.open(place, os.O_PATH), fcntl.LOCK_EX)),
       watch, file=sys.stderr)
 """
+)
 
 PRINTS = """
 import os
