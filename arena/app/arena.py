@@ -33,7 +33,7 @@ from arena.platform.files import Disk
 from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Settings
 from arena.play.launcher.launcher import Launcher
-from arena.play.launcher.slots import SlotPool, sweeper
+from arena.play.launcher.slots import FULL_TABLE, SlotPool, sweeper
 from arena.protocol.sandbox_controls import Gate, HostReport
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.coordinator import Coordinator
@@ -223,15 +223,17 @@ class Arena:
         launcher = Launcher(self.runtime, self._install, self._run_dir)
         host = socket.gethostname()[:_MAX_HOST_LENGTH]
         slots = self.slots or slots_of_host()
+        tables = tables_for_people(self._settings)
+        people = SlotPool(tables * FULL_TABLE, self.ladder.limits.cpus, first=slots.size)
         with (
-            sweeper(self.runtime, self._install, launcher.owns),
+            sweeper(self.runtime, self._install, launcher.owns, slots, people),
             local_workers(launcher, slots, host) as workers,
-            self._people(launcher, slots.size),
+            self._people(launcher, people),
         ):
             yield workers
 
-    def _people(self, launcher: Launcher, first_slot: int) -> AbstractContextManager[None]:
-        """Run people's games on this host, in slots numbered from ``first_slot``."""
+    def _people(self, launcher: Launcher, slots: SlotPool) -> AbstractContextManager[None]:
+        """Run people's games on this host, in these slots."""
         if not self._settings.person_games:
             return nullcontext()
         return person_tables(
@@ -240,8 +242,7 @@ class Arena:
                 launcher,
                 self.ladder.entropy,
                 self._gate,
-                tables=tables_for_people(self._settings),
-                first_slot=first_slot,
+                slots=slots,
                 settings=self.store.ladder.settings,
                 limits=self.ladder.limits,
                 runtime=self.ladder.runtime,

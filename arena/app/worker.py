@@ -63,7 +63,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
                 say(f"removed sandboxes left over from an earlier run: {setup.swept}")
             options = _worker_options(settings, scheduler, port, _check_host(settings, runtime, say))
             with (
-                sweeper(runtime, install, runner.owns),
+                sweeper(runtime, install, runner.owns, slots),
                 PeriodicTask(runner.poll, name="host", seconds=_POLL_SECONDS, expected=(RuntimeFailure,)),
                 # Remove images from the engine if the store no longer has them.
                 PeriodicTask(

@@ -157,10 +157,10 @@ class Runtime(Protocol):
         """
 
     def launch(self, spec: SandboxSpec) -> Sandbox:
-        """Start a bot. Leaves nothing behind if it raises.
+        """Start a bot.
 
         Raises LaunchRefused if the bot is at fault (the message is for its owner), or RuntimeFailure if the
-        arena is.
+        arena is. In both cases, tries to leave nothing behind; ``sweep`` removes what may be left.
         """
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = lambda _: False) -> int:

@@ -17,7 +17,7 @@ from arena.ladder.settings import LadderSettings
 from arena.platform.periodic import PeriodicTask
 from arena.play.launcher import LauncherError, LauncherStopped, MatchTooLong
 from arena.play.launcher.launcher import Launcher, PersonChannel
-from arena.play.launcher.slots import FULL_TABLE
+from arena.play.launcher.slots import FULL_TABLE, SlotPool
 from arena.play.replay.document import Seat, build
 from arena.play.replay.document import encode as write
 from arena.protocol.match import Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
@@ -48,9 +48,9 @@ _log = structlog.get_logger()
 
 
 class PersonTables:
-    """Plays people's games: up to ``tables`` at a time, in the slots from ``first_slot`` on.
+    """Plays people's games in ``slots``, which a game uses a full table of.
 
-    With 0 tables, as on a host with too little memory, games fail as soon as they are requested.
+    Without slots, as on a host with too little memory, games fail as soon as they are requested.
     ``settings`` returns the ladder's clock and limits; ``limits`` are this host's.
     """
 
@@ -61,8 +61,7 @@ class PersonTables:
         entropy: Entropy,
         gate: Gate,
         *,
-        tables: int,
-        first_slot: int,
+        slots: SlotPool,
         settings: Callable[[], LadderSettings],
         limits: Limits,
         runtime: RuntimeName,
@@ -71,13 +70,11 @@ class PersonTables:
         self._launcher = launcher
         self._entropy = entropy
         self._gate = gate
-        self._free_tables = list(range(tables))
-        self._first_slot = first_slot
+        self._slots = slots
         self._settings = settings
         self._limits = limits
         self._runtime = runtime
-        self._executor = ThreadPoolExecutor(max(1, tables), thread_name_prefix="person")
-        self._has_tables = bool(tables)
+        self._executor = ThreadPoolExecutor(max(1, slots.size // FULL_TABLE), thread_name_prefix="person")
         self._lock = threading.Lock()
         self._seated: dict[str, _SeatedPerson] = {}
         self._failed: dict[str, str] = {}  # reasons for failures that aren't stored yet, by the game's id
@@ -98,13 +95,24 @@ class PersonTables:
         if not number % _POLLS_PER_PRESENCE_CHECK:
             self._games.end_abandoned(self._now - timedelta(seconds=SILENCE_SECONDS), self._now)
         self._forward()
-        while not self._has_tables and (game := self._games.begin()) is not None:
+        while not self._slots.size and (game := self._games.begin()) is not None:
             self._games.fail(game.id, _NO_TABLES, self._now)
-        while self._free_tables and (game := self._games.begin()) is not None:
+        while (slots := self._slots.reserve(FULL_TABLE)) is not None:
+            if (game := self._begin(slots)) is None:
+                return
             with self._lock:
-                table = self._free_tables.pop()
                 person = self._seated[game.id] = _SeatedPerson(partial(self._games.ask, game.id))
-            self._executor.submit(self._play, game, table, person)
+            self._executor.submit(self._play, game, slots, person)
+
+    def _begin(self, slots: tuple[int, ...]) -> PersonGame | None:
+        """Begin the next waiting game. Free the slots if there is none. Raises StoreError."""
+        game: PersonGame | None = None
+        try:
+            game = self._games.begin()
+        finally:
+            if game is None:
+                self._slots.release(slots)
+        return game
 
     def _forward(self) -> None:
         """Forward choices, and end the games that have failed or whose player has left. Raises StoreError."""
@@ -141,24 +149,24 @@ class PersonTables:
     def _now(self) -> datetime:
         return self._entropy.now()
 
-    def _play(self, game: PersonGame, table: int, person: "_SeatedPerson") -> None:
+    def _play(self, game: PersonGame, slots: tuple[int, ...], person: "_SeatedPerson") -> None:
         with structlog.contextvars.bound_contextvars(person_game=game.number):
-            trouble = self._play_at(game, table, person)
+            trouble = self._play_in(game, slots, person)
         with self._lock:
             if trouble is not None:
                 self._failed[game.id] = trouble
             del self._seated[game.id]
-            self._free_tables.append(table)
+        self._slots.release(slots)
 
-    def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> str | None:
+    def _play_in(self, game: PersonGame, slots: tuple[int, ...], person: "_SeatedPerson") -> str | None:
         """Play a game and store its replay. Return None on success, otherwise the reason for the failure."""
         try:
             if (reason := self._unplayable_reason(game)) is not None:
                 return reason
             spec = self._spec(game)
-            first = self._first_slot + table * FULL_TABLE
-            slots = tuple(range(first, first + game.rules.players))
-            record = self._launcher.play(encode(spec), slots, person=person)
+            record = self._launcher.play(
+                encode(spec), slots[: game.rules.players], person=person, keep=self._slots.keep
+            )
             self._games.finish(game.id, _replay(game, spec, decode(record, MatchRecord)), self._now)
         except (LauncherStopped, MatchTooLong) as error:
             _log.info("person's game ended", reason=str(error))

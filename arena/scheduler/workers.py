@@ -159,7 +159,7 @@ class LoadMonitor:
         while (worked := time.thread_time() - begun) < _WORK_SECONDS:
             pass
         received = worked / (worked + self._run_delay() - before)
-        usable = self._limiter.update(received, self._slots.busy, time.monotonic())
+        usable = self._limiter.update(received, self._slots.reserved, time.monotonic())
         if usable != self._slots.usable:
             _log.info("usable slots changed", slots=usable, of=self._slots.size)
         self._slots.usable = usable
@@ -274,7 +274,7 @@ class _LocalReservation:
 
     def _play(self, spec: bytes, progress: Callable[[bytes], None]) -> bytes:
         try:
-            record = self._workers.launcher.play(spec, self._slots, progress)
+            record = self._workers.launcher.play(spec, self._slots, progress, keep=self._workers.slots.keep)
             failpoint("cleared")
         except HostFailed as error:
             self._workers.host_failed(error)

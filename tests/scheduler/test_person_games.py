@@ -17,6 +17,7 @@ from arena.db.person_games import MAX_WAITING, ChosenMove, NewPersonGame, Person
 from arena.db.store import Store
 from arena.play.botfiles import samples
 from arena.play.launcher.launcher import Launcher
+from arena.play.launcher.slots import FULL_TABLE, SlotPool
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
@@ -84,8 +85,7 @@ def host(
         launcher or Launcher(ProcessRuntime(), "test", run_dir),
         replace(entropy(), now=lambda: datetime.now(UTC)),
         Gate(),
-        tables=tables,
-        first_slot=5,
+        slots=SlotPool(tables * FULL_TABLE, 0.4, first=5),
         settings=lambda: replace(settings, clock=clock or settings.clock),
         limits=Limits(),
         runtime=RuntimeName.PROCESS,

@@ -204,6 +204,7 @@ class Launcher:
         slots: tuple[int, ...],
         progress: Callable[[bytes], None] = lambda _: None,
         person: Person | None = None,
+        keep: Callable[[int], None] = lambda _: None,
     ) -> bytes:
         """Play a match.
 
@@ -211,10 +212,11 @@ class Launcher:
         match uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` is called
         regularly, in this thread, with an encoded :class:`arena.protocol.match.Progress`. It must return
         quickly and must not raise. ``person`` takes the seat that the specification assigns to a person.
+        ``keep`` is called, at the end, with each slot whose sandbox may still exist; see
+        :meth:`arena.play.launcher.slots.SlotPool.keep`.
 
         Raises ValueError if ``spec`` can't be decoded, MatchVoid after an arena fault, HostFailed if this
-        host can't run bots now, or LauncherStopped after :meth:`stop`. Sandboxes that can't be removed at
-        the end are left to the next sweep.
+        host can't run bots now, or LauncherStopped after :meth:`stop`.
         """
         match = decode(spec, MatchSpec)
         try:
@@ -223,7 +225,7 @@ class Launcher:
                 seat_sockets(self._run_dir, slots) as sockets,
             ):
                 failpoint("sockets-made")
-                return encode(self._play(match, sockets, slots, progress, person))
+                return encode(self._play(match, sockets, slots, progress, person, keep))
         except (MatchVoid, OSError) as error:
             if self._stopping.is_set():
                 raise LauncherStopped(f"match {match.match} was stopped") from error
@@ -247,13 +249,14 @@ class Launcher:
         with self._lock:
             return name in self._names
 
-    def _play(
+    def _play(  # noqa: PLR0913, PLR0917 - what `play` takes, decoded
         self,
         match: MatchSpec,
         sockets: SeatSockets,
         slots: tuple[int, ...],
         progress: Callable[[bytes], None],
         person: Person | None,
+        keep: Callable[[int], None],
     ) -> MatchRecord:
         longest = longest_seconds(match)
         seats = Seats(
@@ -292,6 +295,8 @@ class Launcher:
             finally:
                 with self._lock:
                     self._names.difference_update(seats.names)
+                for slot in seats.slots_left():
+                    keep(slot)
 
     def _conduct(
         self,

@@ -101,6 +101,7 @@ class _Seat:
     def __init__(self) -> None:
         self.sandbox: Sandbox | None = None
         self.refused: str | None = None
+        self.may_exist = False  # whether the sandbox may exist
         self.exit: Exit | None = None
         self.trouble: RuntimeFailure | None = None
         self.ended = threading.Event()
@@ -124,6 +125,7 @@ class Seats:
         deadline_seconds: int,
     ) -> None:
         self._runtime = runtime
+        self._install = install
         self._specs = tuple(
             SandboxSpec(
                 name=f"arena-{install}-{spec.match}-{spec.attempt}-{seat}",
@@ -200,12 +202,12 @@ class Seats:
                     raise self._void(error) from error
 
     def remove(self) -> None:
-        """Remove every sandbox that was started. Those that can't be removed are left to the next sweep."""
+        """Remove every sandbox that may exist. Those that can't be removed are left to the next sweep."""
         with ThreadPoolExecutor(len(self._seats)) as pool:
             removals = [
-                (seat, pool.submit(copy_context().run, seat.sandbox.remove))
-                for seat in self._seats
-                if seat.sandbox is not None
+                (seat, pool.submit(copy_context().run, self._remove, index))
+                for index, seat in enumerate(self._seats)
+                if seat.may_exist
             ]
         for seat, removal in removals:
             if (error := removal.exception()) is not None:
@@ -213,10 +215,23 @@ class Seats:
             elif seat.watcher is not None:
                 seat.watcher.join()
 
+    def slots_left(self) -> tuple[int, ...]:
+        """Return the slots whose sandboxes may still exist."""
+        return tuple(spec.slot for seat, spec in zip(self._seats, self._specs, strict=True) if seat.may_exist)
+
+    def _remove(self, index: int) -> None:
+        seat, name = self._seats[index], self._specs[index].name
+        if seat.sandbox is not None:
+            seat.sandbox.remove()
+        else:  # the launch failed, and the runtime may not have been able to undo it
+            self._runtime.sweep(self._install, lambda other: other != name)
+        seat.may_exist = False
+
     def _launch(
         self, index: int, started: Callable[[int, CpuFiles], None], ended: Callable[[int, str], None]
     ) -> None:
         seat = self._seats[index]
+        seat.may_exist = True
         try:
             seat.sandbox = self._runtime.launch(self._specs[index])
         except LaunchRefused as error:

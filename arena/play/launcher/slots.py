@@ -2,7 +2,8 @@
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 import structlog
@@ -22,16 +23,18 @@ RESERVE_MIB: Final = 384
 
 
 class SlotPool:
-    """A fixed number of slots, numbered from 0. Thread-safe.
+    """A fixed number of slots, numbered from ``first``. Thread-safe.
 
     ``size`` bots may run at a time. Each may use at most ``share`` cores, even if its match specifies more.
     """
 
-    def __init__(self, size: int, share: float) -> None:
+    def __init__(self, size: int, share: float, first: int = 0) -> None:
         self.size = size
         self.share = share
         self.usable = size  # lower while the host has other work; reserved slots stay reserved
-        self._free = set(range(size))
+        self._free = set(range(first, first + size))
+        self._kept: set[int] = set()  # reserved slots that stay in use after their release
+        self._unswept: set[int] = set()  # slots that were kept and then released
         self._lock = threading.Lock()
 
     @classmethod
@@ -56,9 +59,15 @@ class SlotPool:
 
     @property
     def busy(self) -> int:
-        """Number of slots in use."""
+        """Number of slots in use, including those that are only in use by a sandbox that wasn't removed."""
         with self._lock:
             return self.size - len(self._free)
+
+    @property
+    def reserved(self) -> int:
+        """Number of slots in use by matches."""
+        with self._lock:
+            return self.size - len(self._free) - len(self._unswept)
 
     def reserve(self, count: int, *, already_sent: bool = False) -> tuple[int, ...] | None:
         """Reserve slots, lowest first. Return None if not enough are free and usable.
@@ -67,18 +76,39 @@ class SlotPool:
         ``already_sent`` is True, which means that this host already has the match, ``usable`` is ignored.
         """
         with self._lock:
-            busy = self.size - len(self._free)
+            reserved = self.size - len(self._free) - len(self._unswept)
             limit = self.size if already_sent else self.usable
-            if len(self._free) < count or not limit or (busy and busy + count > limit):
+            if len(self._free) < count or not limit or (reserved and reserved + count > limit):
                 return None
             taken = tuple(sorted(self._free)[:count])
             self._free.difference_update(taken)
             return taken
 
-    def release(self, slots: tuple[int, ...]) -> None:
-        """Free slots."""
+    def keep(self, slot: int) -> None:
+        """Keep a reserved slot in use after its release, because its sandbox may still exist.
+
+        A slot's next bot has the same user, so it could reach what the last one left behind.
+        """
         with self._lock:
-            self._free.update(slots)
+            self._kept.add(slot)
+
+    def release(self, slots: tuple[int, ...]) -> None:
+        """Free slots, except those that were kept, which a sweep frees."""
+        with self._lock:
+            kept = self._kept.intersection(slots)
+            self._kept -= kept
+            self._unswept |= kept
+            self._free.update(set(slots) - kept)
+
+    @contextmanager
+    def sweeping(self) -> Iterator[None]:
+        """Free the slots that were kept and released before, unless the block raises."""
+        with self._lock:
+            swept = frozenset(self._unswept)
+        yield
+        with self._lock:
+            self._unswept -= swept
+            self._free |= swept
 
 
 _log = structlog.get_logger()
@@ -88,16 +118,24 @@ SWEEP_SECONDS: Final = 20.0
 
 
 def sweeper(
-    runtime: Runtime, install: str, owns: Callable[[str], bool], *, seconds: float = SWEEP_SECONDS
+    runtime: Runtime,
+    install: str,
+    owns: Callable[[str], bool],
+    *pools: SlotPool,
+    seconds: float = SWEEP_SECONDS,
 ) -> PeriodicTask:
-    """Return a task that removes leftover sandboxes. ``owns`` returns True for sandboxes of running matches.
+    """Return a task that removes leftover sandboxes, and then frees the slots kept for them in ``pools``.
 
-    A launcher removes its own sandboxes. The sweep removes those that the launcher couldn't remove
-    because the engine was busy or down, and those created by a call whose response was lost.
+    ``owns`` returns True for sandboxes of running matches. A launcher removes its own sandboxes. The sweep
+    removes those that the launcher couldn't remove because the engine was busy or down, and those created by
+    a call whose response was lost.
     """
 
     def sweep() -> None:
-        if left := runtime.sweep(install, owns):
-            _log.warning("orphaned sandboxes removed", sandboxes=left)
+        with ExitStack() as stack:
+            for pool in pools:
+                stack.enter_context(pool.sweeping())
+            if left := runtime.sweep(install, owns):
+                _log.warning("orphaned sandboxes removed", sandboxes=left)
 
     return PeriodicTask(sweep, name="sweeper", seconds=seconds, expected=(RuntimeFailure,))

@@ -240,6 +240,8 @@ class DockerRuntime:
                 forgotten -= {container["Id"] for container in self._client.containers(all=True)}
         for container_id in forgotten:
             end_container(self._location, container_id)
+        if ending := forgotten & containers_below(self._location):
+            failed = RuntimeFailure(f"processes of removed containers are still ending: {sorted(ending)}")
         if failed is not None:
             raise failed
         return len(left) + len(forgotten)

@@ -33,6 +33,7 @@ from arena.scheduler.cluster.member import (
 )
 from arena.scheduler.cluster.messages import (
     EXTRA,
+    NO_SESSION,
     Answer,
     Dropped,
     Record,
@@ -83,6 +84,8 @@ class MatchRunner:
             busy: Counter[str] = Counter()
             for playing in self._playing.values():
                 busy[playing.session] += playing.seats
+            if left := self._slots.busy - busy.total():
+                busy[NO_SESSION] = left
             usable = self._slots.usable if self._slots.usable < self._slots.size else None
             return WorkerState(busy=dict(busy), leaving=self._leaving, trouble=self._trouble, usable=usable)
 
@@ -124,7 +127,7 @@ class MatchRunner:
         self, launcher: Launcher, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None]
     ) -> Answer:
         try:
-            return Record(launcher.play(spec, slots, progress))
+            return Record(launcher.play(spec, slots, progress, keep=self._slots.keep))
         except LauncherStopped:
             return Dropped("the match was stopped on the worker")
         except HostFailed as error:
@@ -214,6 +217,11 @@ SEAT: Final = "seat"
 
 _RETRY_SECONDS: Final = 0.5
 _CALL_SECONDS: Final = 2.0
+"""Interval between checks whether the scheduler can call this worker, until it can."""
+
+_RECALL_SECONDS: Final = 5.0
+"""Interval between these checks from then on."""
+
 _NOTICE_SECONDS: Final = 3.0
 """Seconds that a leaving worker allows for coordinators to notice, and for the last matches to arrive."""
 
@@ -324,15 +332,20 @@ def _join_error(error: Exception) -> str:
 async def _accept_matches(
     worker: Worker, options: WorkerOptions, health: MemberHealth, say: Callable[[str], None]
 ) -> None:
-    """Accept matches once the scheduler can call this worker, which it must be able to do to get results."""
-    while missing := await _unreachable_reason(worker):
-        if health.missing != missing:
+    """Accept matches while the scheduler can call this worker, which it must be able to do to get results."""
+    joined = False
+    while True:
+        missing = await _unreachable_reason(worker)
+        if missing is not None and health.missing != missing:
             _log.warning("worker not accepting matches", scheduler=options.scheduler, error=missing)
+        changed = (missing is None) != (health.missing is None)
         health.missing = missing
-        await asyncio.sleep(_CALL_SECONDS)
-    health.missing = None
-    say(f"{options.card.name} has joined {options.scheduler} with {options.card.seats} slots")
-    await worker.heartbeat()
+        if changed:
+            await worker.heartbeat()
+        if missing is None and not joined:
+            joined = True
+            say(f"{options.card.name} has joined {options.scheduler} with {options.card.seats} slots")
+        await asyncio.sleep(_RECALL_SECONDS if joined and missing is None else _CALL_SECONDS)
 
 
 async def _unreachable_reason(worker: Worker) -> str | None:

@@ -30,6 +30,10 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
     format: int = 0  # `arena.protocol.match.FORMAT`; 0 if not reported
 
 
+NO_SESSION: Final = ""
+"""Stands, among the sessions, for sandboxes that could not be removed when their matches ended."""
+
+
 class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
     """Sent by a worker with every heartbeat."""
 

@@ -13,10 +13,12 @@ from pathlib import Path
 import docker
 import pytest
 from docker.errors import APIError
+from structlog.testing import capture_logs
 
-from arena.play.launcher import HostFailed
+from arena.platform.periodic import PeriodicTask
+from arena.play.launcher import HostFailed, MatchVoid
 from arena.play.launcher.launcher import Launcher
-from arena.play.launcher.slots import SlotPool
+from arena.play.launcher.slots import SlotPool, sweeper
 from arena.protocol.match import Clock, encode
 from arena.sandbox.docker import runtime as docker_runtime
 from arena.sandbox.docker.runtime import DockerRuntime
@@ -54,6 +56,7 @@ class EngineLine:
         self.ending = False  # True to act like an engine that is shutting down: healthy, with closed volumes
         self.silent = False  # True to accept requests without ever responding
         self.stuck = False  # True to act like an engine that misses the ends of containers
+        self.jammed = False  # True to act like an engine that can neither start nor remove containers
         self._watched: set[bytes] = set()  # ids of containers whose ends it has been asked to report
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
@@ -101,6 +104,8 @@ class EngineLine:
         """Return the response to a request that doesn't reach the engine, or None if it does."""
         if self.ending and b"/volumes/" in request:
             return CLOSED
+        if self.jammed and (request.startswith(b"DELETE ") or request.endswith(b"/start HTTP/1.1")):
+            return STUCK
         if self.stuck and b"/containers/" in request:
             container = request.split(b"/")[3][:64]
             if request.endswith(b"/wait HTTP/1.1"):
@@ -126,7 +131,7 @@ def _hall_on(client: docker.DockerClient, base_image: str, folder: Path) -> Iter
                 Launcher(runtime, stage.install, folder / "run"), SlotPool(5, 0.4), "host"
             ) as workers,
         ):
-            yield _Place(client, stage, line, workers, Hall(stage, workers.launcher, folder))
+            yield _Place(client, stage, runtime, line, workers, Hall(stage, workers.launcher, folder))
             line.cut()
     finally:
         stage.close()
@@ -137,6 +142,7 @@ def _hall_on(client: docker.DockerClient, base_image: str, folder: Path) -> Iter
 class _Place:
     client: docker.DockerClient
     stage: DockerStage
+    runtime: DockerRuntime
     line: EngineLine
     workers: LocalWorkers
     hall: Hall
@@ -146,6 +152,12 @@ class _Place:
         place = self.workers.reserve(len(programs))
         assert place is not None
         return place.play(encode(self.hall.spec(*programs, clock=clock)), lambda _: None)
+
+    def sweeper(self) -> PeriodicTask:
+        """Return a task that frequently removes what the matches left."""
+        return sweeper(
+            self.runtime, self.stage.install, self.hall.launcher.owns, self.workers.slots, seconds=0.05
+        )
 
     def running(self) -> list["docker.models.containers.Container"]:  # type: ignore[name-defined] # not in the stubs
         """Return the containers of the worker's matches."""
@@ -177,7 +189,6 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         at.line.cut()
         _kill_all(at)
         assert isinstance(match.exception(WAIT_SECONDS), HostFailed)
-        assert at.workers.status()[0].busy == 0
         assert at.workers.reserve(2) is None
         time.sleep(4 * POLL_SECONDS)  # the worker checks again, and there is still no engine
         assert at.workers.reserve(2) is None
@@ -240,16 +251,41 @@ def test_an_engine_that_hangs_blocks_nothing(
         wait_until(lambda: at.workers.reserve(2) is not None, "room for two")
 
 
-def test_a_container_that_can_not_be_removed_holds_up_no_match(
+def test_a_container_that_can_not_be_removed_keeps_its_slot(
     docker_client: docker.DockerClient, base_image: str, run_dir: Path
 ) -> None:
-    """The match's result arrives and its slots are free. The containers are left to the next sweep."""
+    """The match's result arrives, but the slots stay in use until a sweep removes the containers."""
     with _hall_on(docker_client, base_image, run_dir) as at:
         at.line.stuck = True
         # After a fault, the launcher would ask this engine what happened, and get no response.
         assert at.play(programs.GOOD, programs.GOOD, clock=PATIENT_CLOCK).result(WAIT_SECONDS)
-        assert at.workers.status()[0].busy == 0
+        assert at.workers.status()[0].busy == 2
         assert len(at.stage.leftovers()) == 2
+        assert at.workers.reserve(4) is None
+        with at.sweeper(), capture_logs() as logs:
+            wait_until(lambda: any(entry["event"] == "task failed" for entry in logs), "a failed sweep")
+            assert at.workers.status()[0].busy == 2
+            at.line.stuck = False
+            wait_until(lambda: at.workers.status()[0].busy == 0, "the sweep")
+        assert at.stage.leftovers() == []
+
+
+def test_a_container_that_can_neither_be_started_nor_removed_keeps_its_slot(
+    docker_client: docker.DockerClient, base_image: str, run_dir: Path
+) -> None:
+    """The match is void, and the slots stay in use until a sweep removes the containers."""
+    with _hall_on(docker_client, base_image, run_dir) as at:
+        assert at.play(programs.GOOD, programs.GOOD).result(
+            WAIT_SECONDS
+        )  # the engine has the init from now on
+        at.line.jammed = True
+        assert isinstance(at.play(programs.GOOD, programs.GOOD).exception(WAIT_SECONDS), MatchVoid)
+        assert at.workers.status()[0].busy == 2
+        assert len(at.stage.leftovers()) == 2
+        at.line.jammed = False
+        with at.sweeper():
+            wait_until(lambda: at.workers.status()[0].busy == 0, "the sweep")
+        assert at.stage.leftovers() == []
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Slots: their number and their share of the cores, and the removal of stray sandboxes and folders."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,40 @@ def test_a_slot_is_taken_once(wanted: list[int]) -> None:
         pool.release(slots)
     assert pool.reserve(7) == tuple(range(7))
     assert pool.reserve(1) is None
+
+
+def test_a_kept_slot_is_free_after_the_next_sweep() -> None:
+    """A sweep frees no slots that were kept or released after it began; one that fails frees none at all."""
+    pool = SlotPool(5, 0.4, first=10)
+    first, second = pool.reserve(2), pool.reserve(2)
+    assert first == (10, 11)
+    assert second == (12, 13)
+    pool.keep(10)
+    pool.keep(12)
+    with pool.sweeping():
+        pool.release(first)
+    assert (pool.busy, pool.reserved) == (3, 2)
+    with suppress(RuntimeFailure), pool.sweeping():
+        raise RuntimeFailure("the engine hangs")
+    assert pool.busy == 3
+    with pool.sweeping():
+        pool.release(second)
+    assert (pool.busy, pool.reserved) == (1, 0)
+    assert pool.reserve(5) is None
+    with pool.sweeping():
+        pass
+    assert pool.reserve(5) == (10, 11, 12, 13, 14)
+
+
+def test_a_kept_slot_is_no_match_in_progress() -> None:
+    """On a busy host, a table larger than the usable slots gets a seat each, even if a slot is kept."""
+    pool = SlotPool(10, 0.4)
+    slots = pool.reserve(1)
+    assert slots is not None
+    pool.keep(*slots)
+    pool.release(slots)
+    pool.usable = 3
+    assert pool.reserve(5) is not None
 
 
 def test_a_promised_match_is_played_even_if_fewer_slots_are_usable_by_then() -> None:

@@ -380,6 +380,9 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
             places = [reserved(workers, 2), *(workers.reserve(2) for _ in range(3))]
             assert len({place.worker for place in places if place is not None}) == 1
     cluster.await_up("worker2")
+    with closed_port(port):  # after it has joined
+        wait_until(lambda: "can't call" in str(missing_of(cluster, "worker2")))
+    cluster.await_up("worker2")
     shutil.rmtree(run_dir)
     run_dir.write_text("no folder")  # so that no socket can be made
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:

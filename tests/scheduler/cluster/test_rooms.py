@@ -1,9 +1,13 @@
 """Tests of workers' free capacity, computed from their heartbeats and the matches given to them."""
 
 from itertools import permutations
+from pathlib import Path
 
+from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
+from arena.scheduler.cluster.host import MatchRunner
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState
 
 
@@ -58,6 +62,20 @@ def test_a_worker_on_a_busy_host_is_given_what_it_can_use() -> None:
     assert taken(rooms(member("a", state=WorkerState(busy={}, usable=1))), 5) == "a"
     assert taken(rooms(member("a", state=WorkerState(busy={"others": 2}, usable=1))), 2) is None
     assert taken(rooms(member("a", state=WorkerState(busy={}, usable=0))), 2) is None
+
+
+def test_a_seat_whose_sandbox_could_not_be_removed_is_in_use(run_dir: Path) -> None:
+    """No match is sent for it, and the status page shows it as in use."""
+    slots = SlotPool(5, 0.4)
+    runner = MatchRunner(ProcessRuntime(), "test", run_dir, slots)
+    reserved = slots.reserve(2)
+    assert reserved is not None
+    slots.keep(reserved[0])
+    slots.release(reserved)
+    where = rooms(member("a", state=runner.state()))
+    assert where.status() == (WorkerStatus(name="a", host="h", seats=5, busy=1),)
+    assert taken(where, 5) is None
+    assert taken(where, 4) == "a"
 
 
 def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
