@@ -187,11 +187,17 @@ class SubmissionRepository(Repository):
         self._update_at(Stage.INSPECTED, id_, stage=Stage.QUALIFYING, qualifying=at)
 
     def add_game(self, new: NewMatch, *, played: int) -> bool:
-        """Add a game for a submission. Return False if the number of its games isn't ``played``.
+        """Add a game for a qualifying submission. Return False if the number of its games isn't ``played``.
 
+        Also returns False if the submission isn't qualifying, for example because its author cancelled it.
         Quarantined games don't count. Raises ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
+            qualifying = select(SubmissionRow.id).where(
+                SubmissionRow.id == new.submission, SubmissionRow.stage == Stage.QUALIFYING
+            )
+            if connection.execute(qualifying.with_for_update()).one_or_none() is None:
+                return False
             condition = MatchRow.id.in_(_matches_of(SubmissionRow.id == new.submission))
             if count(connection, MatchRow, condition, MatchRow.state != MatchState.QUARANTINED) != played:
                 return False

@@ -123,10 +123,6 @@ class IntakeError(Exception):
     """
 
 
-class TooSlow(IntakeError):
-    """An archive wasn't read in time, because the host was too busy or its disk too slow."""
-
-
 MOUNTED: Final = ("dev", "proc", "sys")
 """Top-level folders that the runtime mounts over. An image's own content there is never visible."""
 

@@ -38,7 +38,6 @@ from arena.images.image import (
     IntakeLimits,
     Platform,
     Rejected,
-    TooSlow,
     check_command,
 )
 from arena.protocol.decoding import prepared
@@ -111,7 +110,7 @@ def _judge(output: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> 
     if not in_time:
         # The limit on processor time is lower, so a reader that exceeds only the limit on wall-clock time was
         # kept waiting by the host.
-        raise TooSlow(
+        raise IntakeError(
             f"the archive was not read within {limits.wall_seconds:g} s: "
             "the host is too busy or its disk too slow; another attempt may succeed"
         )

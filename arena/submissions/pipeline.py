@@ -17,7 +17,7 @@ from arena.db.bots import NewVersion
 from arena.db.errors import BotTaken, StoreError
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission, QualificationGame
-from arena.images.image import BotImage, IntakeError, Rejected, TooSlow
+from arena.images.image import BotImage, IntakeError, Rejected
 from arena.images.intake import Intake
 from arena.images.keeper import ImageKeeper
 from arena.ladder.matchmaking import TooFewBots
@@ -96,7 +96,7 @@ class Pipeline:
         self._clock = clock
         self._deferred_until: dict[str, float] = {}
         self._waiting_since: dict[str, float] = {}  # start of the pause after a match, by the match's id
-        # By the submission's id: how often its file took too long to read, or the engine couldn't load it.
+        # By the submission's id: how often its image couldn't be read, stored or loaded.
         self._failures: dict[str, int] = {}
         self._last_prune: float | None = None
 
@@ -148,8 +148,7 @@ class Pipeline:
 
         It grows if the cause may be the file: each try takes long, and other submissions wait meanwhile.
         """
-        engine_failed = isinstance(error, RuntimeFailure) and not isinstance(error, EngineUnavailable)
-        if not engine_failed and not isinstance(error, TooSlow):
+        if isinstance(error, (EngineUnavailable, TooFewBots)):
             return _RETRY_SECONDS
         self._failures[submission.id] = times = self._failures.get(submission.id, 0) + 1
         return _FILE_BACKOFF.after(times)
@@ -160,11 +159,10 @@ class Pipeline:
             self._reject(submission, CauseKind.LOST, "the arena lost the file, through no fault of yours")
             return
         try:
-            image = self._intake.take(file, self._keeper.prune_policy())
+            image = _take(self._intake, self._keeper, file)
         except Rejected as error:
             self._reject(submission, CauseKind.FILE, str(error))
         else:
-            self._keeper.record_missing_images()
             same = self._store.submissions.same_image(submission.bot, image.id)
             if same is None:
                 self._store.submissions.mark_inspected(submission.id, image.id, self._now())
@@ -261,6 +259,14 @@ class Pipeline:
         self._uploads.prune(names, self._now())
 
 
+def _take(intake: Intake, keeper: ImageKeeper, file: Path) -> BotImage:
+    """Store a file's image; see :meth:`arena.images.intake.Intake.take`. Also raises StoreError."""
+    try:
+        return intake.take(file, keeper.prune_policy())
+    finally:  # even if the image doesn't fit, others may have been pruned
+        keeper.record_missing_images()
+
+
 def _source(submission: KnownSubmission) -> str:
     if submission.source is None:
         raise ValueError(f"submission {submission.id} is {submission.stage} but has no image")
@@ -315,8 +321,7 @@ class OperatorSubmissions:
         before = self.store.bots.find(bot)
         if before is not None and not before.is_of(author, account):
             raise BotTaken(f"the name {bot} belongs to a bot by {before.author}: choose another")
-        image = self.intake.take(file, self.keeper.prune_policy())
-        self.keeper.record_missing_images()
+        image = _take(self.intake, self.keeper, file)
         self.check_source(image.id)
         self.store.bots.add_version(
             NewVersion(

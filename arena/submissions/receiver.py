@@ -4,6 +4,7 @@ import hashlib
 import secrets
 import threading
 import unicodedata
+from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -209,7 +210,7 @@ class Receiver:
         try:
             self._store.submissions.begin(new, self._quota)
             yield
-        except (NoRoom, DatabaseUnavailable):
+        except (NoRoom, DatabaseUnavailable, CancelledError):  # cancelled when the site stops
             with suppress(DatabaseUnavailable):
                 self._store.submissions.refund(new.id)
             raise

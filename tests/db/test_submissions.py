@@ -139,6 +139,15 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
     assert store.bots.find("mine") is None
 
 
+def test_a_rejected_submission_plays_no_more_games(store: Store) -> None:
+    """Its author may have cancelled it while its image was loaded or the results of its games were read."""
+    house = add_bot(store, "a")
+    submit(store, house, None)
+    store.submissions.reject("u1", CAUSE, START)
+    assert not store.submissions.add_game(game("r", "u1", (house, None)), played=0)
+    assert not store.submissions.add_game(game("r", "u1", (house, None)), played=1)
+
+
 def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
     """The bot's owner can see the game, but no list, statistics, rating or log includes it."""
     house = [add_bot(store, name) for name in "ab"]

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sqlite3
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime, timedelta
@@ -194,6 +195,14 @@ def test_an_upload_that_the_arena_could_not_store_does_not_count(store: Store, f
         send(one, upload(), FILE)
     (folder / "u1.py").rmdir()
     assert send(one, upload(), FILE).stage is Stage.RECEIVED
+
+
+def test_an_upload_that_a_restart_of_the_site_interrupts_does_not_count(store: Store, folder: Path) -> None:
+    """The site cancels the requests that are still open when it stops."""
+    one = receiver(store, folder, most=1)
+    with suppress(CancelledError), one.begin(upload()):
+        raise CancelledError
+    assert one.allowance("ben", None).sent == 0
 
 
 def test_a_lost_response_of_the_database_costs_nothing(

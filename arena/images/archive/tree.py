@@ -23,8 +23,8 @@ _MOUNTED_OVER: Final = {
 _SHADOWED: Final = (("tmp",), ("run", "arena"), ("run", "arena-init"))
 """Folders that the arena mounts over, or mounts a file into."""
 
-_MUST_BE_FILES: Final = ("etc/hosts", "etc/hostname", "etc/resolv.conf")
-"""Files that the engine mounts over."""
+_MOUNTED_FILES: Final = ("etc/hosts", "etc/hostname", "etc/resolv.conf")
+"""Files that the engine mounts over. It follows links, and creates what is missing."""
 
 _ACCOUNTS: Final = ("etc/passwd", "etc/group")
 _MAX_PATH_BYTES: Final = 2048
@@ -191,9 +191,8 @@ class Tree:
         """
         for path in _ACCOUNTS:
             self._check_accounts(path)
-        for path in _MUST_BE_FILES:
-            if (file := self.resolve(path)[1]) is not None and file.kind is Kind.FOLDER:
-                raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
+        for path in _MOUNTED_FILES:
+            self._check_mounted_file(path)
         for path, kind in _MOUNTED_OVER.items():
             node: Node | None = self._root
             for part in path.split("/"):
@@ -204,6 +203,27 @@ class Tree:
                     f"the image's /{path} is not a {name}, but the arena mounts a {name} there: "
                     "make it one, or leave it out"
                 )
+
+    def _check_mounted_file(self, path: str) -> None:
+        """Check that the engine can mount a file over this one. It may be a link that leads nowhere yet."""
+        where, node = self.resolve(path)
+        shadowed = any(where[: len(place)] == place for place in _SHADOWED)
+        if shadowed or (where[:1] and where[0] in MOUNTED):
+            raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
+        is_folder = node is not None and node.kind is Kind.FOLDER
+        if is_folder or _is_too_long(where) or not self._can_contain(where):
+            raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
+
+    def _can_contain(self, where: Parts) -> bool:
+        """Return False if a resolved path leads through something that is no folder."""
+        node: Node | None = self._root
+        for part in where:
+            if node is None:  # and the engine creates the rest
+                return True
+            if node.kind is not Kind.FOLDER:
+                return False
+            node = node.children.get(part)
+        return True
 
     def _check_accounts(self, path: str) -> None:
         """Check a file that the engine reads before starting a container, which a bad file would prevent."""
@@ -245,8 +265,7 @@ class Tree:
             raise Rejected(
                 f"the image's WORKDIR {shown(path)} leads to a system file: choose a different WORKDIR"
             )
-        sizes = [len(part.encode()) for part in where]
-        if max(sizes, default=0) > MAX_PART_BYTES or sum(sizes) + len(sizes) > _MAX_PATH_BYTES:
+        if _is_too_long(where):
             raise Rejected(f"the image's WORKDIR {shown(path)} is too long: choose a shorter one")
 
     def _folder_of(self, parts: Parts, target: str) -> Node:
@@ -275,3 +294,8 @@ def _duplicate(parts: Parts) -> Rejected:
         f"a layer contains {shown('/'.join(parts))} twice: build the image with docker build, "
         "and save it again"
     )
+
+
+def _is_too_long(where: Parts) -> bool:
+    sizes = [len(part.encode()) for part in where]
+    return max(sizes, default=0) > MAX_PART_BYTES or sum(sizes) + len(sizes) > _MAX_PATH_BYTES

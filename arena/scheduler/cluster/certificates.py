@@ -39,7 +39,7 @@ def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, 
 
     Folders are readable only by the current user. Certificates are never overwritten, but a key without a
     certificate, left by an interrupted call, is replaced. ``now`` is in UTC. Raises CertificateError if a
-    name is in use or invalid, or a file can't be read or written.
+    name is in use or invalid, the authority has expired, or a file can't be read or written.
     """
     for name in names:
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
@@ -49,6 +49,11 @@ def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, 
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         authority, key = _ensure_authority(folder, now)
+        if authority.not_valid_after_utc <= now:
+            raise CertificateError(
+                f"the authority in {folder} expired on {authority.not_valid_after_utc:%Y-%m-%d}: "
+                "create a new one, and new keys for all members, in another folder"
+            )
         return tuple(_create_member(folder / name, authority, key, now) for name in names)
     except (OSError, ValueError, TypeError) as error:
         raise CertificateError(f"keys can't be created in {folder}: {error}") from error
@@ -64,7 +69,9 @@ def _ensure_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name("Kaiten cluster")
     constraint = x509.BasicConstraints(ca=True, path_length=0)
-    certificate = _builder(name, name, key.public_key(), now).add_extension(constraint, critical=True)
+    certificate = _builder(name, name, key.public_key(), now, now + _YEARS).add_extension(
+        constraint, critical=True
+    )
     signed = certificate.sign(key, hashes.SHA256())
     _write_pair(folder, AUTHORITY, signed, key)
     return signed, key
@@ -75,7 +82,8 @@ def _create_member(
 ) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
-    draft = _builder(_name(folder.name), authority.subject, key.public_key(), now)
+    until = min(now + _YEARS, authority.not_valid_after_utc)
+    draft = _builder(_name(folder.name), authority.subject, key.public_key(), now, until)
     draft = draft.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     signed = draft.add_extension(_USES, critical=False).sign(authority_key, hashes.SHA256())
     _write(folder / f"{AUTHORITY}.pem", authority.public_bytes(serialization.Encoding.PEM), 0o644)
@@ -84,7 +92,7 @@ def _create_member(
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime, until: datetime
 ) -> x509.CertificateBuilder:
     return x509.CertificateBuilder(
         issuer_name=issuer,
@@ -92,7 +100,7 @@ def _builder(
         public_key=key,
         serial_number=x509.random_serial_number(),
         not_valid_before=now - _SKEW,
-        not_valid_after=now + _YEARS,
+        not_valid_after=until,
     )
 
 

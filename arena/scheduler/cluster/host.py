@@ -216,6 +216,7 @@ SEAT: Final = "seat"
 """Name of the dask resource that a match uses: one unit per bot."""
 
 _RETRY_SECONDS: Final = 0.5
+_JOIN_SECONDS: Final = 30.0
 _CALL_SECONDS: Final = 2.0
 """Interval between checks whether the scheduler can call this worker, until it can."""
 
@@ -285,8 +286,9 @@ async def _serve(
     say: Callable[[str], None],
 ) -> None:
     """Join, play, and leave on a shutdown signal or when the connection is lost."""
-    worker = _worker(options, runner, health)
+    worker: Worker | None = None
     try:
+        worker = _worker(options, runner, health)  # fails if the disk is full
         await worker
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
         reason = _join_error(error)
@@ -294,7 +296,8 @@ async def _serve(
         if health.missing != missing:
             _log.warning("join failed; will retry", scheduler=options.scheduler, error=reason)
         health.missing = missing
-        await worker.close()
+        if worker is not None:
+            await worker.close()
         await wait_for(shutdown.once, _RETRY_SECONDS)
         return
     accepting = asyncio.create_task(_accept_matches(worker, options, health, say))
@@ -306,7 +309,7 @@ async def _serve(
         health.missing = "the worker is stopping and accepts no new matches"
         say("no longer accepting matches; stopping once the running ones have finished")
         runner.announce_leaving()
-        await worker.heartbeat()
+        await _report_state(worker)
         await wait_for(shutdown.twice, _NOTICE_SECONDS)
         runner.reject_matches()
         await _drain(worker, runner, shutdown, closed)
@@ -320,6 +323,11 @@ async def _serve(
 
 def _join_error(error: Exception) -> str:
     """Return why a worker could not join; dask wraps the scheduler's reason."""
+    if isinstance(error, TimeoutError):
+        return (
+            f"the scheduler did not answer within {_JOIN_SECONDS:g} s. It may not have noticed yet that this "
+            "worker's previous connection was lost"
+        )
     reason = str(error.__cause__ or error)
     if "name taken" in reason:
         return (
@@ -341,11 +349,16 @@ async def _accept_matches(
         changed = (missing is None) != (health.missing is None)
         health.missing = missing
         if changed:
-            await worker.heartbeat()
+            await _report_state(worker)
         if missing is None and not joined:
             joined = True
             say(f"{options.card.name} has joined {options.scheduler} with {options.card.seats} slots")
         await asyncio.sleep(_RECALL_SECONDS if joined and missing is None else _CALL_SECONDS)
+
+
+async def _report_state(worker: Worker) -> None:
+    with suppress(Exception):  # the connection is closing
+        await worker.heartbeat()
 
 
 async def _unreachable_reason(worker: Worker) -> str | None:
@@ -387,6 +400,8 @@ def _worker(options: WorkerOptions, runner: MatchRunner, health: MemberHealth) -
         security=options.security,
         nthreads=options.card.seats,
         resources={SEAT: options.card.seats},
+        # If the scheduler still lists a previous connection from this port, dask doesn't answer.
+        death_timeout=_JOIN_SECONDS,
         # Bots run in their own processes with their own limits.
         memory_limit=0,
         local_directory=str(options.folder),

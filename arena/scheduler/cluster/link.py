@@ -4,11 +4,12 @@ import asyncio
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 from distributed import Client, Security
+from distributed import Future as DaskFuture
 from tornado.ioloop import IOLoop
 
 from arena.scheduler.cluster.capacity import ClusterMember
@@ -18,6 +19,9 @@ from arena.scheduler.cluster.messages import EXTRA, WorkerCard, WorkerState, rea
 
 _CALL_SECONDS: Final = 10.0
 """Timeout for calls to the scheduler, long enough for a busy host."""
+
+_FETCH_SECONDS: Final = 1.0
+"""Pause before a result is fetched again after the connection has failed."""
 
 _MAX_NAME_LENGTH: Final = 64
 
@@ -65,6 +69,7 @@ class Link:
                 self._client.subscribe_topic(topic_of(session), receive)
             except Exception as error:  # after any dask error, there is no connection
                 raise SchedulerUnreachable(str(error) or type(error).__name__) from error
+            self._loop = loop
             self._opened = opened.pop_all()
 
     def members(self) -> tuple[ClusterMember, ...]:
@@ -82,16 +87,28 @@ class Link:
         }
         return tuple(member for member in found if member is not None)
 
-    def executor(self, member: ClusterMember, seats: int) -> Executor:
-        """Return an executor that sends matches to this worker only, without retries."""
-        executor: Executor = self._client.get_executor(
+    def submit(
+        self, member: ClusterMember, seats: int, function: Callable[..., bytes], *arguments: object
+    ) -> Future[bytes]:
+        """Call a function on this worker only, without retries. To cancel the call, cancel the future."""
+        task = self._client.submit(
+            function,
+            *arguments,
             workers=[member.address],
             allow_other_workers=False,
             resources={SEAT: seats},
             pure=False,
             retries=0,
         )
-        return executor
+        answer: Future[bytes] = Future()
+
+        def cancel(done: Future[bytes]) -> None:
+            if done.cancelled() and task.status != "cancelled":
+                task.cancel()
+
+        answer.add_done_callback(cancel)
+        self._loop.add_callback(_forward, task, answer)
+        return answer
 
     def _read(self, address: str, info: dict[str, Any]) -> ClusterMember | None:
         try:
@@ -105,6 +122,37 @@ class Link:
     def close(self) -> None:
         """Close the connection; its matches in flight are lost."""
         self._opened.close()
+
+
+async def _forward(task: DaskFuture[bytes], answer: Future[bytes]) -> None:
+    """Complete ``answer`` like the task, unless it is cancelled."""
+    try:
+        result = await _fetched(task)
+    except CancelledError:
+        answer.cancel()
+        answer.set_running_or_notify_cancel()
+    except Exception as error:  # noqa: BLE001 - whatever the task raised
+        if answer.set_running_or_notify_cancel():
+            answer.set_exception(error)
+    else:
+        if answer.set_running_or_notify_cancel():
+            answer.set_result(result)
+
+
+async def _fetched(task: DaskFuture[bytes]) -> bytes:
+    """Return a task's result, or raise its error.
+
+    If the connection fails while the result is fetched, fetch it again. dask's executor would never complete.
+    """
+    while True:
+        try:
+            result: bytes = await task._result()  # noqa: SLF001 - has no public version for this event loop
+        except Exception:
+            if task.status != "finished":
+                raise
+            await asyncio.sleep(_FETCH_SECONDS)
+        else:
+            return result
 
 
 class _Client(Client):

@@ -143,7 +143,8 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.profile.enabled": False,
-    # A vanished host is declared lost after at most twice this time. Heartbeats arrive every 0.5 to 2 s.
+    # A vanished host is declared lost after at most twice this time; with 50 or more workers, after 32 s.
+    # Heartbeats arrive every 0.5 to 2 s.
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",

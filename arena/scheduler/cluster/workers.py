@@ -175,7 +175,7 @@ class ClusterWorkers:
         try:
             if link is None:
                 raise SchedulerUnreachable("not connected to the scheduler")  # noqa: TRY301 - as for a lost connection
-            answer = link.executor(member, seats).submit(play_here, spec, self._session, match.ticket)
+            answer = link.submit(member, seats, play_here, spec, self._session, match.ticket)
         except Exception as error:  # noqa: BLE001 - after any dask error, the match is not being played
             lost = WorkerLost(f"worker {match.worker}: {error}")
             self._settle(match.ticket, lambda match: match.promise.set_exception(lost))

@@ -265,6 +265,22 @@ _TREE = (
         "accounts that lead nowhere yet", symlink(b"etc/passwd", b"/tmp"), refused="/passwd is not a file"
     ),
     in_layer("a folder for the engine's hosts", folder(b"etc/hosts"), refused="/etc/hosts is not a file"),
+    *(
+        in_layer(
+            f"a host name that leads to {target.decode()[:20]}",
+            symlink(b"etc/hostname", target),
+            refused=f"/etc/hostname is {why}",
+        )
+        for target, why in (
+            (b"/proc/version", "a link to '/proc'"),
+            (b"../sys/x", "a link to '/sys'"),
+            (b"/run/arena/x", "a link to '/run/arena/x'"),
+            (b"/tmp/x", "a link to '/tmp/x'"),
+            (b"/etc/passwd/x", "not a file"),
+            (b"/" + b"x" * 300, "not a file"),
+            (b"/x" * 900 + b"/" + b"x" * 255, "not a file"),
+        )
+    ),
     in_layer("accounts in a circle", symlink(b"etc/passwd", b"passwd"), refused="more than 40 links"),
     Attack(
         name="giant accounts that a later layer removes",

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
+from cryptography import x509
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.app.folders import utc_now
@@ -227,6 +228,21 @@ def test_keys_are_only_for_their_user_and_never_overwritten(tmp_path: Path) -> N
     for name in ("a", "../c", ""):
         with pytest.raises(CertificateError):
             make_keys(folder, [name], now)
+
+
+def test_no_certificate_outlives_its_authority(tmp_path: Path) -> None:
+    """A member added later gets the authority's remaining time. An expired authority adds nobody."""
+    now = datetime.now(UTC)
+    make_keys(tmp_path, ["a"], now)
+    make_keys(tmp_path, ["b"], now + timedelta(days=4 * 365))
+    ends = {
+        x509.load_pem_x509_certificate((tmp_path / file).read_bytes()).not_valid_after_utc
+        for file in ("ca.pem", "a/member.pem", "b/member.pem")
+    }
+    assert len(ends) == 1
+    with pytest.raises(CertificateError, match=r"the authority in .* expired on"):
+        make_keys(tmp_path, ["c"], now + timedelta(days=5 * 365))
+    assert not (tmp_path / "c").exists()
 
 
 def test_keys_survive_a_power_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Results stay on a worker only until they have arrived."""
+"""Results stay on a worker only until they have arrived, and arrive even if the connection is cut."""
 
 import asyncio
 import gc
@@ -42,13 +42,17 @@ def _uncollected() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_uncollected")
-def test_a_result_is_dropped_once_it_has_arrived(tmp_path: Path) -> None:
-    """Otherwise, dask would play the match again on a worker that comes back at the same address."""
+@pytest.mark.parametrize("cuts", [0, 2])
+def test_a_result_is_dropped_once_it_has_arrived(tmp_path: Path, cuts: int) -> None:
+    """Otherwise, dask would play the match again on a worker that comes back at the same address.
+
+    If the connection is cut while the result is fetched, the result arrives later.
+    """
     configure_dask()
-    asyncio.run(_results_left(tmp_path))
+    asyncio.run(_results_left(tmp_path, cuts))
 
 
-async def _results_left(folder: Path) -> None:
+async def _results_left(folder: Path, cuts: int) -> None:
     card = WorkerCard(
         run="run", name="name", host="host", seats=5, cpus=0.4, runtime=RuntimeName.PROCESS, report=b""
     )
@@ -69,16 +73,30 @@ async def _results_left(folder: Path) -> None:
             metrics={EXTRA: lambda _: write(WorkerState(busy={}))},
         ) as worker,
     ):
-        workers = await asyncio.to_thread(_played, scheduler.address)
+        workers = await asyncio.to_thread(_played, scheduler.address, cuts)
         await asyncio.to_thread(wait_until, lambda: not worker.data and not scheduler.tasks, "no results")
         await asyncio.to_thread(workers.close)
 
 
-def _played(address: str) -> ClusterWorkers:
-    """Have a match played, and return the coordinator's side, which is still connected."""
+def _played(address: str, cuts: int) -> ClusterWorkers:
+    """Have a match played, and return the coordinator's side, which is still connected.
+
+    The first ``cuts`` attempts to fetch its result fail.
+    """
 
     def connect(session: str, on_progress: OnProgress) -> Link:
-        return Link(address, Security(require_encryption=False), session, on_progress)
+        link = Link(address, Security(require_encryption=False), session, on_progress)
+        client, failures = link._client, iter(range(cuts))  # noqa: SLF001 - nothing else fails only this call
+        gather = client._gather  # noqa: SLF001 - as above
+
+        async def unsteadily(*args: object, **options: object) -> list[bytes]:
+            if next(failures, None) is not None:
+                raise OSError("the connection was cut")
+            fetched: list[bytes] = await gather(*args, **options)  # type: ignore[no-untyped-call] # not in dask's annotations
+            return fetched
+
+        client._gather = unsteadily  # type: ignore[method-assign] # noqa: SLF001 - as above
+        return link
 
     workers = ClusterWorkers(connect, lambda _: None, lambda: datetime.now(UTC))
     workers.poll()
