@@ -121,9 +121,15 @@ class RefereeClock:
         The clock doesn't go back beyond its last reading.
         """
         missed, reading = self.missed, self._last - self.missed
+        batch_began, batch_wait = self._batch_began, self._batch_wait
         since = self() - reading  # 0 if this reading has counted the time as a pause
         self.missed += min(seconds, since)
-        self.held_up += min(seconds, self.missed - missed)
+        excluded = self.missed - missed
+        self.held_up += min(seconds, excluded)
+        # The slow call doesn't end the poll, because other bots' data may have arrived before it.
+        elapsed = self._last - self.missed - reading
+        if elapsed < _BATCH_SECONDS and self._last - excluded - batch_began < _MAX_BATCH_SECONDS:
+            self._batch_began, self._batch_wait = batch_began + excluded, batch_wait + elapsed
 
     def earliest_arrival(self) -> float:
         """Return the earliest time at which data that is readable now may have arrived.

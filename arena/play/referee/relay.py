@@ -417,10 +417,12 @@ class _FromBot(_Direction):
             self._on_data(data)
 
     def _receive(self) -> bytes:
-        began = time.thread_time()
+        # By the wall clock, because closing a file that the bot has passed may wait, and what arrives in the
+        # meantime must not count as if it had arrived before.
+        end = time.monotonic() + _SLOW_SECONDS
         data = read = self._relay.receive(self._source)
         with suppress(OSError):  # nothing more has arrived, or the next read fails too
-            while read and len(data) < _BUFFER_BYTES and time.thread_time() - began < _SLOW_SECONDS:
+            while read and len(data) < _BUFFER_BYTES and time.monotonic() < end:
                 read = self._relay.receive(self._source)
                 data += read
         return data

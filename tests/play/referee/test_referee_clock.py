@@ -87,6 +87,22 @@ def test_time_for_which_a_bot_held_up_the_referee_is_a_pause(
     assert time() == seen + 0.0625
 
 
+@pytest.mark.parametrize("slow", [2**-11, 2**-8, 2**-5])
+def test_a_bot_that_holds_up_the_referee_does_not_end_the_poll(
+    monotonic: Monotonic, time: RefereeClock, slow: float
+) -> None:
+    """Other bots' answers still count as if they had arrived when the referee's wait began."""
+    begun = time()
+    monotonic.seconds += 0.5
+    monotonic.waited += 0.5
+    assert time.earliest_arrival() == begun
+    for _ in range(3):
+        monotonic.seconds += slow
+        time.exclude(slow)
+        assert time() == begun + 0.5
+        assert time.earliest_arrival() == pytest.approx(begun)
+
+
 def test_a_referee_that_waits_for_a_processor_does_not_pause(
     monotonic: Monotonic, time: RefereeClock
 ) -> None:

@@ -8,8 +8,8 @@ import select
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -161,39 +161,89 @@ async def _carried_while_a_close_waits(folder: Path) -> None:
         lambda _, writer: served.put_nowait(writer), folder / "inner.sock"
     )
     now = RefereeClock(time.monotonic, lambda: 0.0)
-    relays = []
-    for name in ("slow", "other"):
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        listening.bind(str(folder / name))
-        listening.listen()
-        relays.append(Relay(listening, folder / "inner.sock", SendBudget(), Watcher(), now))
-        relays[-1].open()
-    (empty, fill), (end, locked) = socket.socketpair(), os.pipe()
-    # Holds the pipe's lock until a byte arrives.
-    holder = threading.Thread(target=os.splice, args=(empty.fileno(), locked, 1), daemon=True)
-    holder.start()
-    with socket.socket(socket.AF_UNIX) as slow, socket.socket(socket.AF_UNIX) as other:
+    relays = [_accepting_files(folder, name, now) for name in ("slow", "other")]
+    with (
+        socket.socket(socket.AF_UNIX) as slow,
+        socket.socket(socket.AF_UNIX) as other,
+        _locked_pipe() as (end, unlock),
+    ):
         slow.connect(str(folder / "slow"))
         other.connect(str(folder / "other"))
-        await asyncio.to_thread(wait_until, lambda: waits_in_splice(holder), "the pipe's lock")
         socket.send_fds(slow, [PREFACE], [end])
         os.close(end)
         await asyncio.to_thread(wait_until, lambda: relays[0].received_at > 0, "the file")
         other.send(PREFACE)
         writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
         relays[0].close_connections()
-        assert holder.is_alive()
-        fill.send(b"x")
-        await asyncio.to_thread(holder.join)
+        await asyncio.to_thread(unlock)
         relays[1].close_connections()
         await relays[1].wait_closed()
         assert slow.recv(1) == b""
         assert served.empty()
     writer.close()
     server.close()
-    fill.close()
-    empty.close()
+
+
+def _accepting_files(folder: Path, name: str, now: RefereeClock) -> Relay:
+    """Return an open relay whose socket accepts files, as all sockets do before Linux 6.16."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    listening.bind(str(folder / name))
+    listening.listen()
+    relay = Relay(listening, folder / "inner.sock", SendBudget(), Watcher(), now)
+    relay.open()
+    return relay
+
+
+@contextmanager
+def _locked_pipe() -> Iterator[tuple[int, Callable[[], None]]]:
+    """Yield an end of a pipe, whose last close waits for a lock, and a function that frees the lock."""
+    (empty, fill), (end, locked) = socket.socketpair(), os.pipe()
+    # Holds the pipe's lock until a byte arrives.
+    holder = threading.Thread(target=os.splice, args=(empty.fileno(), locked, 1), daemon=True)
+    holder.start()
+    wait_until(lambda: waits_in_splice(holder), "the pipe's lock")
+
+    def unlock() -> None:
+        assert holder.is_alive()
+        fill.send(b"x")
+        holder.join()
+
+    with empty, fill:
+        yield end, unlock
     os.close(locked)
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="the test knows the number of splice only on x86_64"
+)
+def test_what_arrives_while_a_close_waits_is_late() -> None:
+    """A bot gains no time by sending a part of an answer while the relay closes a file that it has passed."""
+    with short_folder() as folder:
+        asyncio.run(_second_part_while_a_close_waits(folder))
+
+
+async def _second_part_while_a_close_waits(folder: Path) -> None:
+    served: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+    server = await asyncio.start_unix_server(
+        lambda *streams: served.put_nowait(streams), folder / "inner.sock"
+    )
+    now = RefereeClock(time.monotonic, lambda: 0.0)
+    relay = _accepting_files(folder, "bot", now)
+    with socket.socket(socket.AF_UNIX) as bot, _locked_pipe() as (end, unlock):
+        bot.connect(str(folder / "bot"))
+        socket.send_fds(bot, [PREFACE[:1]], [end])
+        os.close(end)
+        await asyncio.to_thread(wait_until, lambda: relay.received_at > 0, "the file")
+        first = relay.received_at
+        bot.send(PREFACE[1:])
+        await asyncio.to_thread(unlock)
+        reader, writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
+        assert await reader.readexactly(len(PREFACE)) == PREFACE
+        assert relay.received_at > first
+        relay.close_connections()
+        await relay.wait_closed()
+    writer.close()
+    server.close()
 
 
 def test_a_bot_that_makes_reads_slow_gains_no_time() -> None:
