@@ -2,7 +2,8 @@
 
 import smtplib
 import ssl
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
@@ -34,7 +35,7 @@ class Mailer:
         """Send a notice; return once the server has accepted it. Raises NotDelivered."""
         message = self.compose(notice)
         try:
-            with self._connect() as server:
+            with self._connected() as server:
                 if self._settings.smtp_security is SmtpSecurity.STARTTLS:
                     server.starttls(context=ssl.create_default_context())
                 if self._settings.smtp_user is not None:
@@ -75,7 +76,18 @@ class Mailer:
         message.set_content("\n\n".join(paragraphs) + "\n", cte="quoted-printable")
         return message
 
-    def _connect(self) -> AbstractContextManager[smtplib.SMTP]:
+    @contextmanager
+    def _connected(self) -> Iterator[smtplib.SMTP]:
+        server = self._connect()
+        try:
+            yield server
+        finally:
+            # By then, the server has accepted or refused the email, whatever it says to this.
+            with suppress(OSError, smtplib.SMTPException):
+                server.quit()
+            server.close()
+
+    def _connect(self) -> smtplib.SMTP:
         host, port = self._server
         if self._settings.smtp_security is SmtpSecurity.TLS:
             tls = ssl.create_default_context()

@@ -125,7 +125,8 @@ class Settings(BaseSettings):
         default=None,
         description=(
             "Container runtime for bots, by its name in the engine, such as `runc` or `runsc`. If unset, "
-            "the engine's default."
+            "the engine's default, or `runc` if the default is a wrapper, such as NVIDIA's. Don't choose a "
+            "wrapper: images could then get devices."
         ),
     )
     executor: Annotated[Address | None, NoDecode] = Field(
@@ -385,7 +386,7 @@ class Settings(BaseSettings):
     @field_validator("webhook_hosts", mode="after")
     @classmethod
     def _normalise_hosts(cls, value: frozenset[str]) -> frozenset[str]:
-        return frozenset(str(Address.parse(each)) for each in value)
+        return frozenset(str(Address.parse(each.lower())) for each in value)  # as in a parsed URL
 
     @field_validator("site_url", mode="after")
     @classmethod

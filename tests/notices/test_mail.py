@@ -39,6 +39,7 @@ class Post:
     mails: list[EmailMessage] = field(default_factory=list)  # in order
     refuses: str = ""  # the response to every recipient, or empty to accept them
     refuses_mail: str = ""  # the response to every email, or empty to accept them
+    farewell: str = "221 Bye"  # the response to QUIT
     users: list[object] = field(default_factory=list)  # the user who was logged in, for each mail
     encrypted: list[bool] = field(default_factory=list)  # whether STARTTLS was used, for each mail
 
@@ -50,6 +51,10 @@ class Post:
             return self.refuses
         envelope.rcpt_tos.append(address)
         return "250 OK"
+
+    async def handle_QUIT(self, _server: object, _session: object, _envelope: Envelope) -> str:  # noqa: N802 - as above
+        """Say goodbye."""
+        return self.farewell
 
     async def handle_DATA(self, _server: object, session: object, envelope: Envelope) -> str:  # noqa: N802 - as above
         """Receive or refuse an email."""
@@ -292,6 +297,18 @@ def test_an_address_whose_emails_are_always_refused_is_switched_off(world: World
             known = only(world, ann)
             assert known.trouble == f"the mail server refused the email: {response}"
             assert (known.off is not None) is switched_off
+
+
+def test_an_accepted_email_is_not_sent_again(world: World, ann: KnownAccount) -> None:
+    """A server may shut down once it has accepted an email, instead of ending the connection properly."""
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
+        confirmed(world, ann, made, post)
+        bench(world, "it failed")
+        post.farewell = "421 4.3.2 shutting down"
+        for _ in range(2):
+            made.deliver_due()
+            world.later(hours=7)
+        assert (len(post.mails), only(world, ann).trouble) == (1, None)
 
 
 def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownAccount) -> None:

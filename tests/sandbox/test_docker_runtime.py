@@ -14,7 +14,7 @@ import pytest
 
 from arena.sandbox.docker import sandbox as docker_sandbox
 from arena.sandbox.docker.engine import connect
-from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.docker.runtime import DockerRuntime, choose_runtime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeFailure
 from tests.patience import WAIT_SECONDS
 from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, listening, run, spec_for
@@ -42,6 +42,23 @@ def test_the_error_for_an_unknown_runtime_lists_the_known_ones() -> None:
     ):
         DockerRuntime(client, runtime="crum")
     client.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "chosen"),
+    [
+        ({"path": "runsc"}, "default"),
+        ({"path": "/usr/bin/crun"}, "default"),
+        ({"runtimeType": "io.containerd.kata.v2"}, "default"),
+        ({"path": "nvidia-container-runtime"}, "runc"),
+        ({"path": "/usr/bin/amd-container-runtime"}, "runc"),
+    ],
+)
+def test_the_default_runtime_is_used_unless_it_is_a_wrapper(program: dict[str, str], chosen: str) -> None:
+    """The wrappers of GPU vendors would add the devices that an image asks for."""
+    info = {"DefaultRuntime": "default", "Runtimes": {"runc": {"path": "runc"}, "default": program}}
+    assert choose_runtime(info, None) == chosen
+    assert choose_runtime(info, "default") == "default"
 
 
 def test_the_chosen_runtime_runs_the_bot(gvisor_stage: DockerStage) -> None:

@@ -113,8 +113,7 @@ def test_the_environment_has_only_the_necessary_variables(
     found: dict[str, str] = json.loads(said)
     assert found["ARENA_REFEREE"].startswith("unix:///")
     allowed = {
-        "ARENA_REFEREE", "HOME", "HOSTNAME", "LANG", "LC_CTYPE", "NVIDIA_VISIBLE_DEVICES",
-        "OPENBLAS_NUM_THREADS", "PATH",
+        "ARENA_REFEREE", "HOME", "HOSTNAME", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS", "PATH",
         "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR",
     }  # fmt: skip
     assert set(found) <= allowed

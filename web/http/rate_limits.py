@@ -132,7 +132,7 @@ class RateLimits:
 
         Raises Problem (429) after too many attempts.
         """
-        self._count("to confirm the password", _limit(10, _QUARTER, "session", str(session.id)))
+        self._count("to confirm the password", _limit(10, _QUARTER, "session", *_name_of(session)))
 
     def count_change(self, caller: Caller) -> None:
         """Count a request to change data. Raises Problem (429) if there are too many.
@@ -140,8 +140,12 @@ class RateLimits:
         Without a limit, one account could slow down the site and fill the database. Each session has its own
         limit, so that someone with a stolen token can't keep the owner from revoking it.
         """
-        by = ("tokens of", caller.account.id) if caller.session is None else ("session", caller.session.id)
-        self._count("to change data", _limit(300, _HOUR, "change", *map(str, by)))
+        by = (
+            ("tokens of", str(caller.account.id))
+            if caller.session is None
+            else ("session", *_name_of(caller.session))
+        )
+        self._count("to change data", _limit(300, _HOUR, "change", *by))
 
     def count_registration(self, request: Request) -> None:
         """Count an attempt to register. Raises Problem (429) after too many attempts."""
@@ -230,3 +234,8 @@ def _mailbox(address: str) -> str:
 def _limit(max_attempts: int, window: timedelta, *what: str) -> RateLimit:
     key = sha256("\0".join(what).encode("utf-8", "surrogatepass")).hexdigest()
     return RateLimit(key=key, max_attempts=max_attempts, window=window)
+
+
+def _name_of(session: OpenSession) -> tuple[str, str]:
+    """Return what distinguishes a session from all others. SQLite uses the last session's id again."""
+    return str(session.id), session.created.isoformat()

@@ -144,8 +144,9 @@ PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 MAX_FRAME_BYTES: Final = 16 * 1024
 """HTTP/2's default SETTINGS_MAX_FRAME_SIZE. Source: RFC 9113, section 4.2."""
 
-MAX_HEADERS_BYTES: Final = 4 * 1024
-"""A call's headers take about 300 bytes."""
+MAX_HEADERS_BYTES: Final = 1024
+"""A call's headers take about 300 bytes. The library expands references to an earlier header to its full
+length, so that each byte of a frame may become as many bytes as this."""
 
 MAX_PAYLOAD_BYTES: Final = {
     DATA: MAX_FRAME_BYTES,

@@ -110,12 +110,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         "entrypoint": [f"{INIT_MOUNT}/{INIT_FILE}", str(spec.deadline_seconds), *command],
         # The image's other variables are kept. They affect only the bot: the init is statically linked, so it
         # ignores LD_PRELOAD and the like.
-        "environment": {
-            REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}",
-            "HOME": _TMP,
-            # NVIDIA's runtime then adds no devices to the container, whatever the image requires.
-            "NVIDIA_VISIBLE_DEVICES": "void",
-        },
+        "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
         # With NetworkMode alone, the engine still creates an endpoint for every container, and engines before
         # 20.10.27 can deadlock if two containers end together (github.com/moby/moby/issues/46661).
         "network_disabled": True,

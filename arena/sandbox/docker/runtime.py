@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 import docker
 import structlog
@@ -83,7 +83,7 @@ class DockerRuntime:
         self._images = DockerImages(client, images)
         self._page_cache_warmer = PageCacheWarmer()
         self._not_cached: dict[str, str] = {}
-        chosen = _choose_runtime(info, runtime)
+        chosen = choose_runtime(info, runtime)
         gvisor = _is_gvisor(info["Runtimes"][chosen])
         init = init_for(info["Architecture"], readable=gvisor)
         self._init = InitVolume(client, init)
@@ -256,11 +256,18 @@ class DockerRuntime:
         self._overruns.close()
 
 
-def _choose_runtime(info: Mapping[str, Any], name: str | None) -> str:
-    """Return the engine's name for the container runtime to use."""
+_RUNTIMES: Final = ("runc", "crun", "youki", "runsc", "kata-runtime", "")
+"""Programs that run containers; "" stands for containerd's plugins. Other programs wrap one of these, and
+those of GPU vendors add the devices that the image's variables ask for."""
+
+
+def choose_runtime(info: Mapping[str, Any], name: str | None) -> str:
+    """Return the engine's name for the container runtime to use. By default, don't use a wrapper of runc."""
     known = info["Runtimes"]
     if name is None:
-        return str(info["DefaultRuntime"])
+        default = str(info["DefaultRuntime"])
+        program = PurePosixPath(known[default].get("path", "")).name
+        return default if program in _RUNTIMES or "runc" not in known else "runc"
     if name not in known:
         raise RuntimeFailure(
             f"the engine has no container runtime {name!r}; it has {', '.join(sorted(known))}. "

@@ -269,16 +269,16 @@ _TREE = (
         in_layer(
             f"a host name that leads to {target.decode()[:20]}",
             symlink(b"etc/hostname", target),
-            refused=f"/etc/hostname is {why}",
+            refused=f"/etc/hostname {why}",
         )
         for target, why in (
-            (b"/proc/version", "a link to '/proc'"),
-            (b"../sys/x", "a link to '/sys'"),
-            (b"/run/arena/x", "a link to '/run/arena/x'"),
-            (b"/tmp/x", "a link to '/tmp/x'"),
-            (b"/etc/passwd/x", "not a file"),
-            (b"/" + b"x" * 300, "not a file"),
-            (b"/x" * 900 + b"/" + b"x" * 255, "not a file"),
+            (b"/proc/version", "leads to '/proc'"),
+            (b"../sys/x", "leads to '/sys'"),
+            (b"/run/arena/x", "leads to '/run/arena/x'"),
+            (b"/tmp/x", "leads to '/tmp/x'"),
+            (b"/etc/passwd/x", "is not a file"),
+            (b"/" + b"x" * 300, "is not a file"),
+            (b"/x" * 900 + b"/" + b"x" * 255, "is not a file"),
         )
     ),
     in_layer("accounts in a circle", symlink(b"etc/passwd", b"passwd"), refused="more than 40 links"),

@@ -83,7 +83,7 @@ def test_an_ordinary_call_passes() -> None:
         (frame(PUSH_PROMISE, b"x", call=1), "a PUSH_PROMISE frame (not allowed)"),
         (frame(77), "a frame of type 77 (not allowed)"),
         (head(DATA, 16_385, call=1), "a DATA frame of 16,385 bytes (limit 16,384)"),
-        (head(HEADERS, 4_097, call=3), "a HEADERS frame of 4,097 bytes (limit 4,096)"),
+        (head(HEADERS, 1_025, call=3), "a HEADERS frame of 1,025 bytes (limit 1,024)"),
         (head(SETTINGS, 2**24 - 1), "a SETTINGS frame of 16,777,215 bytes (limit 256)"),
         (head(PING, 9), "a PING frame of 9 bytes (limit 8)"),
         (head(GOAWAY, 1_025), "a GOAWAY frame of 1,025 bytes (limit 1,024)"),

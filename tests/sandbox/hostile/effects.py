@@ -217,8 +217,7 @@ _FILE_SYSTEMS: Final = (
 _OF_THE_KERNEL: Final = ("kernel", "system", "mounted_folders", "mounted")
 
 _ALLOWED: Final[Mapping[str, str]] = {
-    "environment": r"ARENA_REFEREE|HOME|HOSTNAME|PATH|LANG|GPG_KEY|PYTHON\w+|OPENBLAS_NUM_THREADS|"
-    r"NVIDIA_VISIBLE_DEVICES",
+    "environment": r"ARENA_REFEREE|HOME|HOSTNAME|PATH|LANG|GPG_KEY|PYTHON\w+|OPENBLAS_NUM_THREADS",
     "other_environments": r"(?!)",
     "processes": r"/run/arena-init/kaiten-init|python3",
     "mounts": rf"{_MOUNTS}|{_DEVICES}|{_PROC}|{_SYS}|{_MASKS}",

@@ -114,25 +114,25 @@ def much_metadata() -> None:
 
 
 def metadata_in_bounds() -> None:
-    """Call with 2 KB of headers, and play honestly."""
+    """Call with 500 bytes of headers beyond those that a call needs, and play honestly."""
     line = Line()
     line.greet()
-    bot = Bot(Call(line, literal("x", "y" * 2_000)))
+    bot = Bot(Call(line, literal("x", "y" * 500)))
     bot.say(HELLO)
     move = bot.play_to()
-    tell(metadata=2_000, asked=True)
+    tell(metadata=500, asked=True)
     bot.play_on(move)
 
 
 def header_bombs() -> None:
-    """Make sixty more calls, each with a header of 2,000 bytes and 1,900 references to it."""
+    """Make sixty more calls, each with a header of 400 bytes and 400 references to it."""
     bot = greeted()
     move = bot.play_to()
-    block = CALL + literal("x", "y" * 2_000, remember=True) + b"\xbe" * 1_900
+    block = CALL + literal("x", "y" * 400, remember=True) + b"\xbe" * 400
     for number in range(60):
         bot.call.raw(headers(block, stream=2 * number + 3))
     bot.call.line.wait_for_pong()
-    tell(headers=60 * len(block), mean=60 * 1_900 * 2_000)
+    tell(headers=60 * len(block), mean=60 * 400 * 400)
     bot.play_on(move)
 
 
