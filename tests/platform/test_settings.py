@@ -106,3 +106,9 @@ def test_variables_in_the_code_are_known() -> None:
     """Each of our variables is a setting, or listed as another variable."""
     known = {f"ARENA_{field.upper()}" for field in Settings.model_fields} | OTHER_VARIABLES
     assert strings(ROOT / "arena") | strings(ROOT / "web") <= known
+
+
+def test_webhook_hosts_are_compared_without_regard_to_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hosts of authors' webhooks are in lower case, because URLs are parsed that way."""
+    monkeypatch.setenv("ARENA_WEBHOOK_HOSTS", "Hooks.Lan:8080,[FD00::A]:80")
+    assert read_settings().webhook_hosts == {"hooks.lan:8080", "[fd00::a]:80"}

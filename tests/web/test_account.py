@@ -40,6 +40,20 @@ def test_guesses_on_the_account_page_are_limited(world: World) -> None:
     assert visitor.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
 
 
+def test_a_new_session_inherits_no_guesses(world: World) -> None:
+    """With SQLite, it may have the id of a session that has just ended."""
+    world.add("ann")
+    world.add("bob")
+    visitor = logged_in(world, "ann")
+    form = {"old": "wrong", "new": NEW}
+    statuses = [visitor.post("/account/password", data=form).status_code for _ in range(11)]
+    assert statuses == [422] * 10 + [429]
+    visitor.post("/logout")
+    world.later(seconds=1)
+    other = logged_in(world, "bob")
+    assert other.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
+
+
 def test_guesses_at_the_login_do_not_lock_the_account_page(world: World) -> None:
     """After 49 wrong logins from 6 addresses, the owner's session can still use the account page."""
     world.add("ann")
