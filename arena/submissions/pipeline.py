@@ -37,8 +37,12 @@ _RETRY_SECONDS: Final = 10.0
 _FILE_BACKOFF: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
 """Pauses between attempts to read or load a file. During an attempt, other submissions wait."""
 
-_QUARANTINE_SECONDS: Final = 60.0
-"""Pause before a submission is retried after the arena has failed to play one of its games."""
+_DEFECT_SECONDS: Final = 60.0
+"""Pause before a submission is retried after an unexpected error."""
+
+_QUARANTINE_BACKOFF: Final = Backoff(first=60.0, maximum=3600.0, factor=4.0)
+"""Pauses before another game is played after the arena has failed to play one of a submission's games. They
+grow because the image may be the cause, and every failed attempt delays all matches."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
@@ -136,7 +140,7 @@ class Pipeline:
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop other submissions
             _log.exception("submission failed", submission=submission.id, stage=submission.stage)
-            self._defer(submission, f"internal arena error: {error!r}", _QUARANTINE_SECONDS)
+            self._defer(submission, f"internal arena error: {error!r}", _DEFECT_SECONDS)
 
     def _defer(self, submission: KnownSubmission, why: str, delay: float) -> None:
         self._deferred_until[submission.id] = self._clock() + delay
@@ -194,12 +198,11 @@ class Pipeline:
                 self._store.submissions.wait(submission.id, why)
             return
         played = [_played(game) for game in games if game.state is MatchState.DONE]
-        if (
-            last is not None
-            and last.state is MatchState.QUARANTINED
-            and self._wait_so_far(last.match) < _QUARANTINE_SECONDS
-        ):
-            raise _Deferred(f"the arena could not play a game: {last.reason}", _QUARANTINE_SECONDS)
+        if last is not None and last.state is MatchState.QUARANTINED:
+            failed = sum(game.state is MatchState.QUARANTINED for game in games)
+            pause = _QUARANTINE_BACKOFF.after(failed)
+            if self._wait_so_far(last.match) < pause:
+                raise _Deferred(f"the arena could not play a game: {last.reason}", pause)
         now = standing(played)
         if now.cause is not None:
             self._record_rejection(submission, now.cause)

@@ -382,20 +382,23 @@ def test_a_file_that_is_read_in_vain_does_not_keep_others_waiting(place: Place, 
 
 
 def test_a_failed_game_rejects_nothing(place: Place) -> None:
-    """The page shows that a failed game is being retried. After a quarantine, another match follows."""
+    """The page shows that a failed game is retried. After each quarantine, the next match waits longer."""
     id_ = place.send()
     place.step()
     place.step()
-    for _ in range(3):
+    for pauses in (1, 2):
+        for _ in range(3):
+            place.step()
+            taken = place.claim()
+            place.store.leases.record_void(taken.spec.match, taken.spec.attempt, "no engine", place.now)
         place.step()
-        taken = place.claim()
-        place.store.leases.record_void(taken.spec.match, taken.spec.attempt, "no engine", place.now)
-    place.step()
-    assert "could not play a game: no engine" in (place.found(id_).waiting or "")
-    place.step(RETRY)
-    place.step()
-    assert place.found(id_).waiting is None
+        for _ in range(pauses):
+            assert "could not play a game: no engine" in (place.found(id_).waiting or "")
+            place.step(RETRY)
+        place.step()
+        assert place.found(id_).waiting is None
     assert [game.state for game in place.store.submissions.games(id_)] == [
+        MatchState.QUARANTINED,
         MatchState.QUARANTINED,
         MatchState.WAITING,
     ]
