@@ -181,7 +181,10 @@ def _remove_stderr(connection: Connection, kept: Any, matches: Sequence[str]) ->
     Return the matches whose flag ``kept`` was still set. The others are left unchanged.
     """
     cleared = (
-        update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False, MatchRow.logs: False})
+        update(MatchRow)
+        # A match may just have been released from quarantine.
+        .where(MatchRow.id.in_(matches), kept, MatchRow.ended.is_not(None))
+        .values({kept: False, MatchRow.logs: False})
     )
     left = set(connection.execute(cleared.returning(MatchRow.id)).scalars())
     connection.execute(update(MatchSeatRow).where(MatchSeatRow.match_id.in_(left)).values(stderr=None))

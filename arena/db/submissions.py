@@ -193,6 +193,7 @@ class SubmissionRepository(Repository):
         Quarantined games don't count. Raises ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
+            ladder.lock(connection)  # first, as in `activate`
             qualifying = select(SubmissionRow.id).where(
                 SubmissionRow.id == new.submission, SubmissionRow.stage == Stage.QUALIFYING
             )

@@ -82,7 +82,7 @@ class Mailer:
         try:
             yield server
         finally:
-            # By then, the server has accepted or refused the email, whatever it says to this.
+            # The answer to QUIT doesn't matter: the email was accepted, or an error is already being raised.
             with suppress(OSError, smtplib.SMTPException):
                 server.quit()
             server.close()

@@ -15,7 +15,8 @@ def open_runtime(
     """Return a runtime for an installation's bots.
 
     ``cores`` lists the cores for bots, such as ``0,1``. ``container_runtime`` names one of the
-    engine's container runtimes; None means its default. ``images`` is None if no submitted bots will run.
+    engine's container runtimes; None means the default; see
+    :func:`arena.sandbox.docker.runtime.choose_runtime`. ``images`` is None if no submitted bots will run.
     Raises RuntimeFailure if the engine is not responding or can't run bots with these arguments.
     """
     match name:

@@ -160,7 +160,7 @@ class Runtime(Protocol):
         """Start a bot.
 
         Raises LaunchRefused if the bot is at fault (the message is for its owner), or RuntimeFailure if the
-        arena is. In both cases, tries to leave nothing behind; ``sweep`` removes what may be left.
+        arena is. In both cases, it removes what it has created, if it can; ``sweep`` removes the rest.
         """
 
     def sweep(self, install: str, is_in_use: Callable[[str], bool] = lambda _: False) -> int:

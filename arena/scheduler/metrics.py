@@ -158,7 +158,8 @@ def _workers(workers: Sequence[WorkerStatus]) -> tuple[GaugeMetricFamily, ...]:
     )
     busy = GaugeMetricFamily(
         "kaiten_worker_busy_slots",
-        "Number of bots that a worker was running at its last heartbeat.",
+        "Number of a worker's slots in use at its last heartbeat, including those of sandboxes that could "
+        "not be removed.",
         labels=("worker",),
     )
     usable = GaugeMetricFamily(
@@ -206,5 +207,9 @@ class HostGauges(Collector):
         yield matches
         yield GaugeMetricFamily("kaiten_host_slots", "Number of bots that this host can run.", self.seats)
         busy = sum(self.runner.state().busy.values())
-        yield GaugeMetricFamily("kaiten_host_busy_slots", "Number of bots that this host is running.", busy)
+        yield GaugeMetricFamily(
+            "kaiten_host_busy_slots",
+            "Number of this host's slots in use, including those of sandboxes that could not be removed.",
+            busy,
+        )
         yield _disk(self.disk_free())

@@ -48,7 +48,7 @@ _log = structlog.get_logger()
 
 
 class PersonTables:
-    """Plays people's games in ``slots``, which a game uses a full table of.
+    """Plays people's games in ``slots``. Each game reserves a full table of them.
 
     Without slots, as on a host with too little memory, games fail as soon as they are requested.
     ``settings`` returns the ladder's clock and limits; ``limits`` are this host's.
@@ -105,7 +105,7 @@ class PersonTables:
             self._executor.submit(self._play, game, slots, person)
 
     def _begin(self, slots: tuple[int, ...]) -> PersonGame | None:
-        """Begin the next waiting game. Free the slots if there is none. Raises StoreError."""
+        """Begin the next waiting game. If there is none, or on StoreError, free the slots."""
         game: PersonGame | None = None
         try:
             game = self._games.begin()

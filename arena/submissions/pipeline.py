@@ -35,14 +35,14 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _FILE_BACKOFF: Final = Backoff(first=10.0, maximum=600.0, factor=4.0)
-"""Pauses between attempts to read or load a file. During an attempt, other submissions wait."""
+"""Pauses between attempts to read, store or load an image. During an attempt, other submissions wait."""
 
 _DEFECT_SECONDS: Final = 60.0
 """Pause before a submission is retried after an unexpected error."""
 
 _QUARANTINE_BACKOFF: Final = Backoff(first=60.0, maximum=3600.0, factor=4.0)
-"""Pauses before another game is played after the arena has failed to play one of a submission's games. They
-grow because the image may be the cause, and every failed attempt delays all matches."""
+"""Pauses after one of a submission's games has been quarantined, before the next one. They grow because the
+image may be the cause, and every failed attempt delays all matches."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
@@ -263,10 +263,13 @@ class Pipeline:
 
 
 def _take(intake: Intake, keeper: ImageKeeper, file: Path) -> BotImage:
-    """Store a file's image; see :meth:`arena.images.intake.Intake.take`. Also raises StoreError."""
+    """Store a file's image, and record which images were pruned for it.
+
+    Raises StoreError, and what :meth:`arena.images.intake.Intake.take` raises.
+    """
     try:
         return intake.take(file, keeper.prune_policy())
-    finally:  # even if the image doesn't fit, others may have been pruned
+    finally:  # images may have been pruned even if this one didn't fit
         keeper.record_missing_images()
 
 

@@ -53,7 +53,7 @@ class Post:
         return "250 OK"
 
     async def handle_QUIT(self, _server: object, _session: object, _envelope: Envelope) -> str:  # noqa: N802 - as above
-        """Say goodbye."""
+        """Respond to QUIT."""
         return self.farewell
 
     async def handle_DATA(self, _server: object, session: object, envelope: Envelope) -> str:  # noqa: N802 - as above

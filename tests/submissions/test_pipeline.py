@@ -364,8 +364,10 @@ def test_a_rejected_file_is_removed(place: Place, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reason", ["not read within 0 s", "no room"])
-def test_a_file_that_is_read_in_vain_does_not_keep_others_waiting(place: Place, reason: str) -> None:
-    """It is tried again after a pause that is longer each time. Other files have their turn meanwhile."""
+def test_a_file_that_can_not_be_read_or_stored_does_not_keep_others_waiting(
+    place: Place, reason: str
+) -> None:
+    """It is retried after a pause that grows each time. Other files are processed in the meantime."""
     if reason == "no room":
         place.quota = 10
     else:  # with zero, the reader is never done in time, whatever the host's load
@@ -382,7 +384,7 @@ def test_a_file_that_is_read_in_vain_does_not_keep_others_waiting(place: Place, 
 
 
 def test_a_failed_game_rejects_nothing(place: Place) -> None:
-    """The page shows that a failed game is retried. After each quarantine, the next match waits longer."""
+    """The page shows that a failed game is retried. After each quarantine, the pause grows."""
     id_ = place.send()
     place.step()
     place.step()

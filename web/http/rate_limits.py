@@ -237,5 +237,5 @@ def _limit(max_attempts: int, window: timedelta, *what: str) -> RateLimit:
 
 
 def _name_of(session: OpenSession) -> tuple[str, str]:
-    """Return what distinguishes a session from all others. SQLite uses the last session's id again."""
+    """Return a key that no other session has. SQLite reuses the highest id once its session was deleted."""
     return str(session.id), session.created.isoformat()

@@ -205,20 +205,20 @@ class Tree:
                 )
 
     def _check_mounted_file(self, path: str) -> None:
-        """Check that the engine can mount a file over this one. It may be a link that leads nowhere yet."""
+        """Check that the engine can mount a file over this path, which may be a link to a missing file."""
         where, node = self.resolve(path)
         shadowed = any(where[: len(place)] == place for place in _SHADOWED)
         if shadowed or (where[:1] and where[0] in MOUNTED):
-            raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
+            raise Rejected(f"the image's /{path} leads to {shown('/' + '/'.join(where))}: make it a file")
         is_folder = node is not None and node.kind is Kind.FOLDER
         if is_folder or _is_too_long(where) or not self._can_contain(where):
             raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
 
     def _can_contain(self, where: Parts) -> bool:
-        """Return False if a resolved path leads through something that is no folder."""
+        """Return False if a resolved path leads through something that is not a folder."""
         node: Node | None = self._root
         for part in where:
-            if node is None:  # and the engine creates the rest
+            if node is None:  # the engine creates the rest
                 return True
             if node.kind is not Kind.FOLDER:
                 return False

@@ -249,7 +249,7 @@ class Launcher:
         with self._lock:
             return name in self._names
 
-    def _play(  # noqa: PLR0913, PLR0917 - what `play` takes, decoded
+    def _play(  # noqa: PLR0913, PLR0917 - the arguments of `play`, decoded
         self,
         match: MatchSpec,
         sockets: SeatSockets,

@@ -101,7 +101,7 @@ class _Seat:
     def __init__(self) -> None:
         self.sandbox: Sandbox | None = None
         self.refused: str | None = None
-        self.may_exist = False  # whether the sandbox may exist
+        self.may_exist = False  # True from the launch until a removal succeeds
         self.exit: Exit | None = None
         self.trouble: RuntimeFailure | None = None
         self.ended = threading.Event()

@@ -59,13 +59,13 @@ class SlotPool:
 
     @property
     def busy(self) -> int:
-        """Number of slots in use, including those that are only in use by a sandbox that wasn't removed."""
+        """Number of slots in use, including those of sandboxes that could not be removed."""
         with self._lock:
             return self.size - len(self._free)
 
     @property
     def reserved(self) -> int:
-        """Number of slots in use by matches."""
+        """Number of slots reserved for matches."""
         with self._lock:
             return self.size - len(self._free) - len(self._unswept)
 
@@ -87,13 +87,13 @@ class SlotPool:
     def keep(self, slot: int) -> None:
         """Keep a reserved slot in use after its release, because its sandbox may still exist.
 
-        A slot's next bot has the same user, so it could reach what the last one left behind.
+        The slot's next bot runs as the same user, so it could reach what the last one left behind.
         """
         with self._lock:
             self._kept.add(slot)
 
     def release(self, slots: tuple[int, ...]) -> None:
-        """Free slots, except those that were kept, which a sweep frees."""
+        """Free slots. Those that were kept stay in use until a sweep has removed their sandboxes."""
         with self._lock:
             kept = self._kept.intersection(slots)
             self._kept -= kept
@@ -102,7 +102,7 @@ class SlotPool:
 
     @contextmanager
     def sweeping(self) -> Iterator[None]:
-        """Free the slots that were kept and released before, unless the block raises."""
+        """Free, after the block, the slots that were kept and released before it. If it raises, free none."""
         with self._lock:
             swept = frozenset(self._unswept)
         yield

@@ -145,8 +145,8 @@ MAX_FRAME_BYTES: Final = 16 * 1024
 """HTTP/2's default SETTINGS_MAX_FRAME_SIZE. Source: RFC 9113, section 4.2."""
 
 MAX_HEADERS_BYTES: Final = 1024
-"""A call's headers take about 300 bytes. The library expands references to an earlier header to its full
-length, so that each byte of a frame may become as many bytes as this."""
+"""A call's headers take about 300 bytes. gRPC expands a one-byte reference to an earlier header to the whole
+header, so each byte of a frame can become about as many bytes as this."""
 
 MAX_PAYLOAD_BYTES: Final = {
     DATA: MAX_FRAME_BYTES,

@@ -417,8 +417,8 @@ class _FromBot(_Direction):
             self._on_data(data)
 
     def _receive(self) -> bytes:
-        # By the wall clock, because closing a file that the bot has passed may wait, and what arrives in the
-        # meantime must not count as if it had arrived before.
+        # Use wall-clock time: closing a file that the bot has passed may block, and data that arrives during
+        # the close must not count as having arrived before it.
         end = time.monotonic() + _SLOW_SECONDS
         data = read = self._relay.receive(self._source)
         with suppress(OSError):  # nothing more has arrived, or the next read fails too

@@ -72,7 +72,7 @@ class DockerRuntime:
         client: docker.APIClient,  # from `arena.sandbox.docker.engine.connect`; closed by `close`
         *,
         cores: str = "",  # cores that bots may use, such as `1-3`; empty for all
-        runtime: str | None = None,  # the engine's name for the container runtime; None for its default
+        runtime: str | None = None,  # the engine's name for the container runtime; None: see `choose_runtime`
         # The installation's id, for its bots' own control group; without an id, all installations share one.
         install: str = "",
         images: ImageSource | None = None,  # the submitted images, loaded when needed; None if there are none
@@ -241,7 +241,10 @@ class DockerRuntime:
         for container_id in forgotten:
             end_container(self._location, container_id)
         if ending := forgotten & containers_below(self._location):
-            failed = RuntimeFailure(f"processes of removed containers are still ending: {sorted(ending)}")
+            failed = RuntimeFailure(
+                "processes of containers that the engine has forgotten are still ending: "
+                f"{', '.join(sorted(ending))}"
+            )
         if failed is not None:
             raise failed
         return len(left) + len(forgotten)
@@ -257,12 +260,12 @@ class DockerRuntime:
 
 
 _RUNTIMES: Final = ("runc", "crun", "youki", "runsc", "kata-runtime", "")
-"""Programs that run containers; "" stands for containerd's plugins. Other programs wrap one of these, and
-those of GPU vendors add the devices that the image's variables ask for."""
+"""Programs that run containers; "" is for containerd's plugins, which have no path. Any other program is
+assumed to be a wrapper. Those of GPU vendors add the devices that the image's variables request."""
 
 
 def choose_runtime(info: Mapping[str, Any], name: str | None) -> str:
-    """Return the engine's name for the container runtime to use. By default, don't use a wrapper of runc."""
+    """Return the engine's name for the runtime: ``name``, or the engine's default unless it is a wrapper."""
     known = info["Runtimes"]
     if name is None:
         default = str(info["DefaultRuntime"])

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from arena.platform.periodic import Backoff
 from arena.protocol.match import WorkerStatus
-from arena.scheduler.cluster.messages import WorkerCard, WorkerState
+from arena.scheduler.cluster.messages import NO_SESSION, WorkerCard, WorkerState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +49,12 @@ class _Worker:
 
     def free(self, session: str) -> int:
         taken = self._seats_of_others(session) + max(self.in_flight, self.unchecked)
+        left = self.member.state.busy.get(NO_SESSION, 0)  # in use, but not by a match
         usable = self.member.state.usable
         # An idle worker with at least one usable seat may use all of its seats, so that any table fits.
-        seats = self.member.card.seats if usable is None or (usable and not taken) else usable
-        return seats - taken
+        if usable is None or (usable and taken == left):
+            return self.member.card.seats - taken
+        return min(usable, self.member.card.seats - left) - (taken - left)
 
     def accepts_matches(self, now: float) -> bool:
         return self.member.state.takes_matches and self.backoff_until <= now

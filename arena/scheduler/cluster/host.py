@@ -218,10 +218,10 @@ SEAT: Final = "seat"
 _RETRY_SECONDS: Final = 0.5
 _JOIN_SECONDS: Final = 30.0
 _CALL_SECONDS: Final = 2.0
-"""Interval between checks whether the scheduler can call this worker, until it can."""
+"""Interval between checks of whether the scheduler can call this worker, while it can't."""
 
 _RECALL_SECONDS: Final = 5.0
-"""Interval between these checks from then on."""
+"""Interval between these checks while the scheduler can call this worker."""
 
 _NOTICE_SECONDS: Final = 3.0
 """Seconds that a leaving worker allows for coordinators to notice, and for the last matches to arrive."""
@@ -340,7 +340,7 @@ def _join_error(error: Exception) -> str:
 async def _accept_matches(
     worker: Worker, options: WorkerOptions, health: MemberHealth, say: Callable[[str], None]
 ) -> None:
-    """Accept matches while the scheduler can call this worker, which it must be able to do to get results."""
+    """Accept matches only while the scheduler can call this worker, which it does to fetch results."""
     joined = False
     while True:
         missing = await _unreachable_reason(worker)
@@ -357,7 +357,7 @@ async def _accept_matches(
 
 
 async def _report_state(worker: Worker) -> None:
-    with suppress(Exception):  # the connection is closing
+    with suppress(Exception):  # the connection may be closing
         await worker.heartbeat()
 
 

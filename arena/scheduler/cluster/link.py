@@ -125,7 +125,7 @@ class Link:
 
 
 async def _forward(task: DaskFuture[bytes], answer: Future[bytes]) -> None:
-    """Complete ``answer`` like the task, unless it is cancelled."""
+    """Complete ``answer`` with the task's result, error or cancellation, unless it was cancelled."""
     try:
         result = await _fetched(task)
     except CancelledError:
@@ -142,7 +142,8 @@ async def _forward(task: DaskFuture[bytes], answer: Future[bytes]) -> None:
 async def _fetched(task: DaskFuture[bytes]) -> bytes:
     """Return a task's result, or raise its error.
 
-    If the connection fails while the result is fetched, fetch it again. dask's executor would never complete.
+    If the connection fails during the fetch, fetch the result again; dask's own executor would never complete
+    the future.
     """
     while True:
         try:

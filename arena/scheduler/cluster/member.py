@@ -143,8 +143,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.profile.enabled": False,
-    # A vanished host is declared lost after at most twice this time; with 50 or more workers, after 32 s.
-    # Heartbeats arrive every 0.5 to 2 s.
+    # A vanished host is declared lost after at most 24 s, or 32 s with 50 to 200 workers.
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",

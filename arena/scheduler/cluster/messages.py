@@ -31,13 +31,13 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_SESSION: Final = ""
-"""Stands, among the sessions, for sandboxes that could not be removed when their matches ended."""
+"""Key in ``WorkerState.busy`` for the slots of sandboxes that could not be removed."""
 
 
 class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
     """Sent by a worker with every heartbeat."""
 
-    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # number of seats in use, per coordinator session
+    busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # seats in use, by session or `NO_SESSION`
     leaving: bool = False
     trouble: str | None = None  # why the worker can't run bots now, or None
     # Number of seats that may be used under the host's current load; None for all.

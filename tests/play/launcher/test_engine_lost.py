@@ -154,7 +154,7 @@ class _Place:
         return place.play(encode(self.hall.spec(*programs, clock=clock)), lambda _: None)
 
     def sweeper(self) -> PeriodicTask:
-        """Return a task that frequently removes what the matches left."""
+        """Return a task that frequently removes what matches left behind."""
         return sweeper(
             self.runtime, self.stage.install, self.hall.launcher.owns, self.workers.slots, seconds=0.05
         )
@@ -275,9 +275,7 @@ def test_a_container_that_can_neither_be_started_nor_removed_keeps_its_slot(
 ) -> None:
     """The match is void, and the slots stay in use until a sweep removes the containers."""
     with _hall_on(docker_client, base_image, run_dir) as at:
-        assert at.play(programs.GOOD, programs.GOOD).result(
-            WAIT_SECONDS
-        )  # the engine has the init from now on
+        assert at.play(programs.GOOD, programs.GOOD).result(WAIT_SECONDS)  # so that the engine has the init
         at.line.jammed = True
         assert isinstance(at.play(programs.GOOD, programs.GOOD).exception(WAIT_SECONDS), MatchVoid)
         assert at.workers.status()[0].busy == 2

@@ -107,8 +107,8 @@ def test_a_kept_slot_is_free_after_the_next_sweep() -> None:
     assert pool.reserve(5) == (10, 11, 12, 13, 14)
 
 
-def test_a_kept_slot_is_no_match_in_progress() -> None:
-    """On a busy host, a table larger than the usable slots gets a seat each, even if a slot is kept."""
+def test_a_kept_slot_does_not_count_as_a_match() -> None:
+    """A match that needs more slots than are usable can start if the others in use are only kept ones."""
     pool = SlotPool(10, 0.4)
     slots = pool.reserve(1)
     assert slots is not None

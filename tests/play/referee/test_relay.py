@@ -196,7 +196,7 @@ def _accepting_files(folder: Path, name: str, now: RefereeClock) -> Relay:
 
 @contextmanager
 def _locked_pipe() -> Iterator[tuple[int, Callable[[], None]]]:
-    """Yield an end of a pipe, whose last close waits for a lock, and a function that frees the lock."""
+    """Yield one end of a pipe, whose last close waits for a lock, and a function that releases the lock."""
     (empty, fill), (end, locked) = socket.socketpair(), os.pipe()
     # Holds the pipe's lock until a byte arrives.
     holder = threading.Thread(target=os.splice, args=(empty.fileno(), locked, 1), daemon=True)

@@ -48,7 +48,7 @@ async def _rejoin(folder: Path, runner: MatchRunner) -> None:
             dashboard=False,
             dashboard_address=UNUSED_ADDRESS,
         )
-        # As on a host whose connections have ended only at its own end.
+        # As after a network failure that only the worker has noticed.
         previous._stop_listeners()  # noqa: SLF001 - has no public version
         options = WorkerOptions(
             scheduler=scheduler.address,
@@ -59,7 +59,7 @@ async def _rejoin(folder: Path, runner: MatchRunner) -> None:
             folder=folder / "worker",
         )
         worker = asyncio.create_task(run_worker(options, runner, health, said.append))
-        await wait_until(lambda: "previous connection" in str(health.missing))
+        await wait_until(lambda: "did not answer" in str(health.missing))
         assert not said
         await previous.close()
         await wait_until(lambda: health.missing is None)

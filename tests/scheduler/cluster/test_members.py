@@ -231,7 +231,7 @@ def test_keys_are_only_for_their_user_and_never_overwritten(tmp_path: Path) -> N
 
 
 def test_no_certificate_outlives_its_authority(tmp_path: Path) -> None:
-    """A member added later gets the authority's remaining time. An expired authority adds nobody."""
+    """A member that is added later gets the authority's end. An expired authority can't add members."""
     now = datetime.now(UTC)
     make_keys(tmp_path, ["a"], now)
     make_keys(tmp_path, ["b"], now + timedelta(days=4 * 365))

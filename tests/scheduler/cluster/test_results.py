@@ -86,16 +86,16 @@ def _played(address: str, cuts: int) -> ClusterWorkers:
 
     def connect(session: str, on_progress: OnProgress) -> Link:
         link = Link(address, Security(require_encryption=False), session, on_progress)
-        client, failures = link._client, iter(range(cuts))  # noqa: SLF001 - nothing else fails only this call
+        client, failures = link._client, iter(range(cuts))  # noqa: SLF001 - only this call must fail
         gather = client._gather  # noqa: SLF001 - as above
 
-        async def unsteadily(*args: object, **options: object) -> list[bytes]:
+        async def flaky_gather(*args: object, **options: object) -> list[bytes]:
             if next(failures, None) is not None:
                 raise OSError("the connection was cut")
             fetched: list[bytes] = await gather(*args, **options)  # type: ignore[no-untyped-call] # not in dask's annotations
             return fetched
 
-        client._gather = unsteadily  # type: ignore[method-assign] # noqa: SLF001 - as above
+        client._gather = flaky_gather  # type: ignore[method-assign] # noqa: SLF001 - as above
         return link
 
     workers = ClusterWorkers(connect, lambda _: None, lambda: datetime.now(UTC))

@@ -8,7 +8,7 @@ from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
 from arena.scheduler.cluster.host import MatchRunner
-from arena.scheduler.cluster.messages import WorkerCard, WorkerState
+from arena.scheduler.cluster.messages import NO_SESSION, WorkerCard, WorkerState
 
 
 def member(name: str, *, run: str = "", seats: int = 5, state: WorkerState | None = None) -> ClusterMember:
@@ -76,6 +76,14 @@ def test_a_seat_whose_sandbox_could_not_be_removed_is_in_use(run_dir: Path) -> N
     assert where.status() == (WorkerStatus(name="a", host="h", seats=5, busy=1),)
     assert taken(where, 5) is None
     assert taken(where, 4) == "a"
+    # But it is no match, so an otherwise idle worker may use all other seats, however busy its host is.
+    crowded = WorkerState(busy={NO_SESSION: 1}, usable=2)
+    assert taken(rooms(member("a", state=crowded)), 5) is None
+    assert taken(rooms(member("a", state=crowded)), 4) == "a"
+    assert (
+        taken(rooms(member("a", seats=10, state=WorkerState(busy={NO_SESSION: 1, "others": 2}, usable=4))), 3)
+        is None
+    )
 
 
 def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
