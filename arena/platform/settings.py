@@ -125,9 +125,8 @@ class Settings(BaseSettings):
         default=None,
         description=(
             "Container runtime for bots, by its name in the engine, such as `runc` or `runsc`. If unset, "
-            "the engine's default, or `runc` if the default is not runc, crun, youki, runsc or Kata. Don't "
-            "choose a wrapper, such as NVIDIA's: an image could then give its bot access to the host's "
-            "devices."
+            "the engine's default, or `runc` if the default is a GPU vendor's wrapper, such as NVIDIA's. "
+            "Don't choose such a wrapper: an image could then give its bot access to the host's devices."
         ),
     )
     executor: Annotated[Address | None, NoDecode] = Field(

@@ -167,7 +167,7 @@ class Runtime(Protocol):
         """Remove an installation's leftover sandboxes, and return how many there were.
 
         ``is_in_use`` is called with a sandbox's name, after the sandboxes have been listed, so a sandbox that
-        starts during the sweep is safe. Raises RuntimeFailure if something may be left.
+        starts during the sweep is safe. Raises SandboxesLeft if some may be left, or another RuntimeFailure.
         """
 
     def prune_images(self) -> None:
@@ -190,6 +190,14 @@ class RuntimeFailure(Exception):
 
 class EngineUnavailable(RuntimeFailure):
     """The engine is not responding."""
+
+
+class SandboxesLeft(RuntimeFailure):
+    """A sweep could not remove the sandboxes with these names."""
+
+    def __init__(self, message: str, names: frozenset[str]) -> None:
+        super().__init__(message)
+        self.names = names
 
 
 CAPTURE_LIMIT: Final = 64 * 1024

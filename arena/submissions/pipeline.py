@@ -8,6 +8,7 @@ reason shown, and is retried, unless the arena has lost its file or image.
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -199,8 +200,8 @@ class Pipeline:
             return
         played = [_played(game) for game in games if game.state is MatchState.DONE]
         if last is not None and last.state is MatchState.QUARANTINED:
-            failed = sum(game.state is MatchState.QUARANTINED for game in games)
-            pause = _QUARANTINE_BACKOFF.after(failed)
+            failed = takewhile(lambda game: game.state is MatchState.QUARANTINED, reversed(games))
+            pause = _QUARANTINE_BACKOFF.after(len(tuple(failed)))
             if self._wait_so_far(last.match) < pause:
                 raise _Deferred(f"the arena could not play a game: {last.reason}", pause)
         now = standing(played)

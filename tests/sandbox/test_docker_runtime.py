@@ -50,11 +50,19 @@ def test_the_error_for_an_unknown_runtime_lists_the_known_ones() -> None:
         ({"path": "runsc"}, "default"),
         ({"path": "/usr/bin/crun"}, "default"),
         ({"runtimeType": "io.containerd.kata.v2"}, "default"),
+        ({"path": "/opt/runsc-20260101"}, "default"),
         ({"path": "nvidia-container-runtime"}, "runc"),
+        (
+            {
+                "runtimeType": "io.containerd.runc.v2",
+                "options": {"BinaryName": "/usr/bin/nvidia-container-runtime.cdi"},
+            },
+            "runc",
+        ),
         ({"path": "/usr/bin/amd-container-runtime"}, "runc"),
     ],
 )
-def test_the_default_runtime_is_used_unless_it_is_a_wrapper(program: dict[str, str], chosen: str) -> None:
+def test_the_default_runtime_is_used_unless_it_is_a_wrapper(program: dict[str, object], chosen: str) -> None:
     """The wrappers of GPU vendors would add the devices that an image asks for."""
     info = {"DefaultRuntime": "default", "Runtimes": {"runc": {"path": "runc"}, "default": program}}
     assert choose_runtime(info, None) == chosen

@@ -204,7 +204,7 @@ class Launcher:
         slots: tuple[int, ...],
         progress: Callable[[bytes], None] = lambda _: None,
         person: Person | None = None,
-        keep: Callable[[int], None] = lambda _: None,
+        keep: Callable[[int, str], None] = lambda *_: None,
     ) -> bytes:
         """Play a match.
 
@@ -212,7 +212,7 @@ class Launcher:
         match uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` is called
         regularly, in this thread, with an encoded :class:`arena.protocol.match.Progress`. It must return
         quickly and must not raise. ``person`` takes the seat that the specification assigns to a person.
-        ``keep`` is called, at the end, with each slot whose sandbox may still exist; see
+        ``keep`` is called, at the end, for each slot whose sandbox may still exist, as
         :meth:`arena.play.launcher.slots.SlotPool.keep`.
 
         Raises ValueError if ``spec`` can't be decoded, MatchVoid after an arena fault, HostFailed if this
@@ -256,7 +256,7 @@ class Launcher:
         slots: tuple[int, ...],
         progress: Callable[[bytes], None],
         person: Person | None,
-        keep: Callable[[int], None],
+        keep: Callable[[int, str], None],
     ) -> MatchRecord:
         longest = longest_seconds(match)
         seats = Seats(
@@ -295,8 +295,8 @@ class Launcher:
             finally:
                 with self._lock:
                     self._names.difference_update(seats.names)
-                for slot in seats.slots_left():
-                    keep(slot)
+                for slot, name in seats.left():
+                    keep(slot, name)
 
     def _conduct(
         self,

@@ -101,6 +101,7 @@ class _Seat:
     def __init__(self) -> None:
         self.sandbox: Sandbox | None = None
         self.refused: str | None = None
+        self.launching = False
         self.may_exist = False  # True from the launch until a removal succeeds
         self.exit: Exit | None = None
         self.trouble: RuntimeFailure | None = None
@@ -215,14 +216,17 @@ class Seats:
             elif seat.watcher is not None:
                 seat.watcher.join()
 
-    def slots_left(self) -> tuple[int, ...]:
-        """Return the slots whose sandboxes may still exist."""
-        return tuple(spec.slot for seat, spec in zip(self._seats, self._specs, strict=True) if seat.may_exist)
+    def left(self) -> tuple[tuple[int, str], ...]:
+        """Return the slots and names of the sandboxes that may still exist."""
+        seats = zip(self._seats, self._specs, strict=True)
+        return tuple((spec.slot, spec.name) for seat, spec in seats if seat.may_exist)
 
     def _remove(self, index: int) -> None:
         seat, name = self._seats[index], self._specs[index].name
         if seat.sandbox is not None:
             seat.sandbox.remove()
+        elif seat.launching:
+            return  # it may exist later; `remove` is called again after all launches
         else:  # the launch failed, and the runtime may not have been able to undo it
             self._runtime.sweep(self._install, lambda other: other != name)
         seat.may_exist = False
@@ -231,13 +235,15 @@ class Seats:
         self, index: int, started: Callable[[int, CpuFiles], None], ended: Callable[[int, str], None]
     ) -> None:
         seat = self._seats[index]
-        seat.may_exist = True
+        seat.may_exist = seat.launching = True
         try:
             seat.sandbox = self._runtime.launch(self._specs[index])
         except LaunchRefused as error:
             seat.refused = str(error)
             ended(index, seat.refused)
             return
+        finally:
+            seat.launching = False
         started(index, seat.sandbox.cpu)
         seat.watcher = threading.Thread(
             target=copy_context().run, args=(self._watch, index, seat.sandbox, ended), daemon=True

@@ -2,8 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import structlog
@@ -11,7 +10,7 @@ import structlog
 from arena.platform.periodic import PeriodicTask
 from arena.play.launcher import HostTooSmall
 from arena.protocol.match import Limits
-from arena.sandbox.runtime import Runtime, RuntimeFailure
+from arena.sandbox.runtime import Runtime, RuntimeFailure, SandboxesLeft
 
 FULL_TABLE: Final = 5
 """Number of bots that every host must be able to run."""
@@ -33,8 +32,9 @@ class SlotPool:
         self.share = share
         self.usable = size  # lower while the host has other work; reserved slots stay reserved
         self._free = set(range(first, first + size))
-        self._kept: set[int] = set()  # reserved slots that stay in use after their release
-        self._unswept: set[int] = set()  # slots that were kept and then released
+        # By slot, the name of the sandbox that may still exist:
+        self._kept: dict[int, str] = {}  # of reserved slots, which stay in use after their release
+        self._unswept: dict[int, str] = {}  # of slots that were kept and then released
         self._lock = threading.Lock()
 
     @classmethod
@@ -84,31 +84,34 @@ class SlotPool:
             self._free.difference_update(taken)
             return taken
 
-    def keep(self, slot: int) -> None:
-        """Keep a reserved slot in use after its release, because its sandbox may still exist.
+    def keep(self, slot: int, sandbox: str) -> None:
+        """Keep a reserved slot in use after its release, because the sandbox with this name may still exist.
 
         The slot's next bot runs as the same user, so it could reach what the last one left behind.
         """
         with self._lock:
-            self._kept.add(slot)
+            self._kept[slot] = sandbox
 
     def release(self, slots: tuple[int, ...]) -> None:
         """Free slots. Those that were kept stay in use until a sweep has removed their sandboxes."""
         with self._lock:
-            kept = self._kept.intersection(slots)
-            self._kept -= kept
-            self._unswept |= kept
-            self._free.update(set(slots) - kept)
+            for slot in slots:
+                if slot in self._kept:
+                    self._unswept[slot] = self._kept.pop(slot)
+                else:
+                    self._free.add(slot)
 
-    @contextmanager
-    def sweeping(self) -> Iterator[None]:
-        """Free, after the block, the slots that were kept and released before it. If it raises, free none."""
+    def unswept(self) -> dict[int, str]:
+        """Return the names of the sandboxes that slots were kept for, by slot, after the slots' release."""
         with self._lock:
-            swept = frozenset(self._unswept)
-        yield
+            return dict(self._unswept)
+
+    def free_swept(self, slots: Iterable[int]) -> None:
+        """Free slots that were kept, because their sandboxes no longer exist."""
         with self._lock:
-            self._unswept -= swept
-            self._free |= swept
+            for slot in slots:
+                del self._unswept[slot]
+                self._free.add(slot)
 
 
 _log = structlog.get_logger()
@@ -132,10 +135,15 @@ def sweeper(
     """
 
     def sweep() -> None:
-        with ExitStack() as stack:
-            for pool in pools:
-                stack.enter_context(pool.sweeping())
-            if left := runtime.sweep(install, owns):
-                _log.warning("orphaned sandboxes removed", sandboxes=left)
+        kept = [(pool, pool.unswept()) for pool in pools]
+        left: frozenset[str] = frozenset()
+        try:
+            if swept := runtime.sweep(install, owns):
+                _log.warning("orphaned sandboxes removed", sandboxes=swept)
+        except SandboxesLeft as error:
+            left = error.names
+            _log.warning("orphaned sandboxes not removed", sandboxes=sorted(left), error=str(error))
+        for pool, sandboxes in kept:
+            pool.free_swept(slot for slot, name in sandboxes.items() if name not in left)
 
     return PeriodicTask(sweep, name="sweeper", seconds=seconds, expected=(RuntimeFailure,))

@@ -53,6 +53,7 @@ from arena.sandbox.runtime import (
     EngineUnavailable,
     ImageSource,
     RuntimeFailure,
+    SandboxesLeft,
     SandboxSpec,
 )
 
@@ -218,36 +219,32 @@ class DockerRuntime:
         """Remove all of an installation's leftover containers, including running ones.
 
         Also kills the processes in control groups of containers that the engine has forgotten. Raises
-        RuntimeFailure if containers or processes may be left.
+        SandboxesLeft if containers may be left, or another RuntimeFailure.
         """
         # Read the groups before querying the engine, which lists a container before the container has a
         # group.
         grouped = containers_below(self._location) if self._own_group else frozenset()
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
-        left = [container for container in found if not is_in_use(container["Names"][0].removeprefix("/"))]
-        failed: RuntimeFailure | None = None
-        for container in left:
+        names = {container["Id"]: container["Names"][0].removeprefix("/") for container in found}
+        orphans = {id_: name for id_, name in names.items() if not is_in_use(name)}
+        failures: dict[str, RuntimeFailure] = {}
+        for id_, name in orphans.items():
             try:
-                remove_bot(self._client, self._location, container["Id"], container["Id"])
+                remove_bot(self._client, self._location, id_, name)
             except EngineUnavailable:  # further attempts would also time out
                 raise
             except RuntimeFailure as error:
-                failed = error
-        forgotten = grouped - {container["Id"] for container in found}
+                failures[name] = error
+        forgotten = grouped - names.keys()
         if forgotten:
             with engine_errors("list all containers"):
                 forgotten -= {container["Id"] for container in self._client.containers(all=True)}
         for container_id in forgotten:
             end_container(self._location, container_id)
-        if ending := forgotten & containers_below(self._location):
-            failed = RuntimeFailure(
-                "processes of containers that the engine has forgotten are still ending: "
-                f"{', '.join(sorted(ending))}"
-            )
-        if failed is not None:
-            raise failed
-        return len(left) + len(forgotten)
+        if failures:
+            raise SandboxesLeft("; ".join(map(str, failures.values())), frozenset(failures))
+        return len(orphans) + len(forgotten)
 
     def prune_images(self) -> None:
         """Remove the engine's copies of images that are no longer stored."""
@@ -259,18 +256,20 @@ class DockerRuntime:
         self._overruns.close()
 
 
-_RUNTIMES: Final = ("runc", "crun", "youki", "runsc", "kata-runtime", "")
-"""Programs that run containers; "" is for containerd's plugins, which have no path. Any other program is
-assumed to be a wrapper. Those of GPU vendors add the devices that the image's variables request."""
+_WRAPPERS: Final = ("container-runtime", "docker-runtime")
+"""Parts of the names of GPU vendors' programs, such as ``nvidia-container-runtime``. They wrap runc, and add
+the devices that the image's variables request."""
 
 
 def choose_runtime(info: Mapping[str, Any], name: str | None) -> str:
-    """Return the engine's name for the runtime: ``name``, or the engine's default unless it is a wrapper."""
+    """Return the engine's name for the runtime: ``name``, or the engine's default, but runc for a wrapper."""
     known = info["Runtimes"]
     if name is None:
         default = str(info["DefaultRuntime"])
-        program = PurePosixPath(known[default].get("path", "")).name
-        return default if program in _RUNTIMES or "runc" not in known else "runc"
+        options = known[default].get("options") or {}
+        program = PurePosixPath(options.get("BinaryName") or known[default].get("path", "")).name
+        is_wrapper = any(part in program for part in _WRAPPERS)
+        return "runc" if is_wrapper and "runc" in known else default
     if name not in known:
         raise RuntimeFailure(
             f"the engine has no container runtime {name!r}; it has {', '.join(sorted(known))}. "

@@ -263,7 +263,10 @@ def test_a_container_that_can_not_be_removed_keeps_its_slot(
         assert len(at.stage.leftovers()) == 2
         assert at.workers.reserve(4) is None
         with at.sweeper(), capture_logs() as logs:
-            wait_until(lambda: any(entry["event"] == "task failed" for entry in logs), "a failed sweep")
+            wait_until(
+                lambda: any(entry["event"] == "orphaned sandboxes not removed" for entry in logs),
+                "a failed sweep",
+            )
             assert at.workers.status()[0].busy == 2
             at.line.stuck = False
             wait_until(lambda: at.workers.status()[0].busy == 0, "the sweep")

@@ -1,6 +1,5 @@
 """Slots: their number and their share of the cores, and the removal of stray sandboxes and folders."""
 
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -84,27 +83,23 @@ def test_a_slot_is_taken_once(wanted: list[int]) -> None:
     assert pool.reserve(1) is None
 
 
-def test_a_kept_slot_is_free_after_the_next_sweep() -> None:
-    """A sweep frees no slots that were kept or released after it began; one that fails frees none at all."""
+def test_a_kept_slot_is_free_once_its_sandbox_is_gone() -> None:
+    """It stays in use after its release."""
     pool = SlotPool(5, 0.4, first=10)
     first, second = pool.reserve(2), pool.reserve(2)
     assert first == (10, 11)
     assert second == (12, 13)
-    pool.keep(10)
-    pool.keep(12)
-    with pool.sweeping():
-        pool.release(first)
-    assert (pool.busy, pool.reserved) == (3, 2)
-    with suppress(RuntimeFailure), pool.sweeping():
-        raise RuntimeFailure("the engine hangs")
-    assert pool.busy == 3
-    with pool.sweeping():
-        pool.release(second)
-    assert (pool.busy, pool.reserved) == (1, 0)
-    assert pool.reserve(5) is None
-    with pool.sweeping():
-        pass
-    assert pool.reserve(5) == (10, 11, 12, 13, 14)
+    pool.keep(10, "a")
+    pool.keep(12, "b")
+    assert pool.unswept() == {}
+    pool.release(first)
+    pool.release(second)
+    assert pool.unswept() == {10: "a", 12: "b"}
+    assert (pool.busy, pool.reserved) == (2, 0)
+    assert pool.reserve(4) is None
+    pool.free_swept([12])
+    assert (pool.busy, pool.unswept()) == (1, {10: "a"})
+    assert pool.reserve(4) == (11, 12, 13, 14)
 
 
 def test_a_kept_slot_does_not_count_as_a_match() -> None:
@@ -112,7 +107,7 @@ def test_a_kept_slot_does_not_count_as_a_match() -> None:
     pool = SlotPool(10, 0.4)
     slots = pool.reserve(1)
     assert slots is not None
-    pool.keep(*slots)
+    pool.keep(slots[0], "sandbox")
     pool.release(slots)
     pool.usable = 3
     assert pool.reserve(5) is not None

@@ -70,7 +70,7 @@ def test_a_seat_whose_sandbox_could_not_be_removed_is_in_use(run_dir: Path) -> N
     runner = MatchRunner(ProcessRuntime(), "test", run_dir, slots)
     reserved = slots.reserve(2)
     assert reserved is not None
-    slots.keep(reserved[0])
+    slots.keep(reserved[0], "sandbox")
     slots.release(reserved)
     where = rooms(member("a", state=runner.state()))
     assert where.status() == (WorkerStatus(name="a", host="h", seats=5, busy=1),)
