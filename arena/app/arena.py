@@ -8,7 +8,7 @@ needs no lock.
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -117,12 +117,11 @@ class ProgramFiles:
 
     def _scan(self) -> dict[Path, tuple[int, int]]:
         found = {}
-        for path in self._folder.rglob("*.py"):
-            try:
-                stat = path.stat()
-            except FileNotFoundError:  # removed while the folder was being read
-                continue
-            found[path] = stat.st_mtime_ns, stat.st_size
+        with suppress(FileNotFoundError):  # a folder was removed while it was being read
+            for path in self._folder.rglob("*.py"):
+                with suppress(FileNotFoundError):  # as above, for a file
+                    stat = path.stat()
+                    found[path] = stat.st_mtime_ns, stat.st_size
         return found
 
 

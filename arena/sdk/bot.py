@@ -26,8 +26,9 @@ def as_move(answer: Choice, view: View) -> Move:
     """Return an answer as a move, without checking whether it is legal.
 
     ``answer`` is what ``choose`` returned for ``view``. Raises TypeError if it isn't a :data:`Choice`; the
-    message contains the decision and the answer.
+    message contains the decision and the answer. Also raises TypeError if its note is not text.
     """
+    note_of(answer)
     dummy = None
     cards = answer
     if isinstance(answer, Answer | Move):

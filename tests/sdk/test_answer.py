@@ -43,12 +43,14 @@ def test_other_values_are_refused_with_the_reason(answer: Any, seen: View) -> No
         as_move(answer, seen)
 
 
-def test_only_an_answer_has_a_note() -> None:
-    """A note must be text. All other answers have an empty note."""
+def test_only_an_answer_has_a_note(seen: View) -> None:
+    """A note must be text, also in games in this process. All other answers have an empty note."""
     assert note_of(Answer(Card.TEMPURA, note="why")) == "why"
     assert note_of(Card.TEMPURA) == note_of(Answer(Card.TEMPURA)) == ""
     with pytest.raises(TypeError, match="must be text, not 3"):
         note_of(Answer(Card.TEMPURA, note=3))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be text, not 3"):
+        as_move(Answer(Card.TEMPURA, note=3), seen)  # type: ignore[arg-type]
 
 
 def test_a_game_in_process_is_the_same_for_the_same_seed() -> None:

@@ -110,7 +110,7 @@ async function choose(view) {
 function changed() {
   clearTimeout(quiet);
   quiet = setTimeout(() => {
-    if (!isTelevision) history.replaceState(null, "", here());
+    if (!isTelevision && !isSmall) history.replaceState(null, "", here());
     document.title = `${whereIs(frame())} · ${film.dataset.title}`;
     // During playback, choices and passes are not announced, because they would drown out the events.
     // The small viewer and Kaiten TV announce nothing during playback.
