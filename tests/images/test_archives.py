@@ -164,7 +164,7 @@ def test_folders_without_an_entry_get_one(tmp_path: Path) -> None:
 
 
 def test_an_opaque_mark_after_a_folders_entries_empties_it(tmp_path: Path) -> None:
-    """The mark hides lower layers' files in the folder and below it, but not those of its own layer."""
+    """The mark hides everything that lower layers have in the folder, but nothing in its own layer."""
     lower = tar(folder(b"a"), folder(b"a/b"), symlink(b"a/b/l", b"/"), file(b"a/b/f"))
     layer = tar(folder(b"a"), folder(b"a/b"), file(b"a/.wh..wh..opq"), file(b"a/b/l/x"))
     image = read(write(tmp_path / "archive", oci(Draft(layers=[lower, layer]))), tmp_path / "output")

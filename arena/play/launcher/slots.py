@@ -35,7 +35,7 @@ class SlotPool:
         # By slot, the name of the sandbox that may still exist:
         self._kept: dict[int, str] = {}  # of reserved slots, which stay in use after their release
         self._unswept: dict[int, str] = {}  # of slots that were kept and then released
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @classmethod
     def for_host(cls, cores: int, memory_mib: int, limits: Limits) -> "SlotPool":
@@ -76,7 +76,7 @@ class SlotPool:
         ``already_sent`` is True, which means that this host already has the match, ``usable`` is ignored.
         """
         with self._lock:
-            reserved = self.size - len(self._free) - len(self._unswept)
+            reserved = self.reserved
             limit = self.size if already_sent else self.usable
             if len(self._free) < count or not limit or (reserved and reserved + count > limit):
                 return None

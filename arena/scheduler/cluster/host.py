@@ -353,7 +353,7 @@ async def _accept_matches(
         if missing is None and not joined:
             joined = True
             say(f"{options.card.name} has joined {options.scheduler} with {options.card.seats} slots")
-        await asyncio.sleep(_RECALL_SECONDS if joined and missing is None else _CALL_SECONDS)
+        await asyncio.sleep(_RECALL_SECONDS if missing is None else _CALL_SECONDS)
 
 
 async def _report_state(worker: Worker) -> None:

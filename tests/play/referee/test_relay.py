@@ -22,6 +22,10 @@ from tests.patience import WAIT_SECONDS, wait_until
 from tests.play.referee.lines import waits_in_splice
 from tests.play.referee.wire import DATA, GOAWAY, PING, SETTINGS, frame
 
+knows_splice = pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="the test knows the number of splice only on x86_64"
+)
+
 FILLING = frame(DATA, bytes(16384), call=1)
 REQUEST = frame(DATA, b"request", call=1)
 OTHERS = frame(GOAWAY, bytes(8)) + frame(PING, bytes(8)) + frame(DATA, call=1)
@@ -146,9 +150,7 @@ async def _written_after_the_end(folder: Path) -> None:
         await asyncio.wait_for(closed, WAIT_SECONDS)
 
 
-@pytest.mark.skipif(
-    platform.machine() != "x86_64", reason="the test knows the number of splice only on x86_64"
-)
+@knows_splice
 def test_a_file_that_is_slow_to_close_delays_only_its_sender() -> None:
     """A bot passes an end of a pipe whose lock it holds. The last close waits for that lock."""
     with short_folder() as folder:
@@ -213,9 +215,7 @@ def _locked_pipe() -> Iterator[tuple[int, Callable[[], None]]]:
     os.close(locked)
 
 
-@pytest.mark.skipif(
-    platform.machine() != "x86_64", reason="the test knows the number of splice only on x86_64"
-)
+@knows_splice
 def test_what_arrives_while_a_close_waits_is_late() -> None:
     """A bot gains no time by sending a part of an answer while the relay closes a file that it has passed."""
     with short_folder() as folder:

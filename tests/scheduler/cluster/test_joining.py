@@ -17,7 +17,7 @@ from arena.scheduler.cluster.messages import WorkerCard
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
-_CARD = WorkerCard(
+CARD = WorkerCard(
     run="run", name="name", host="host", seats=5, cpus=0.4, runtime=RuntimeName.PROCESS, report=b""
 )
 
@@ -55,7 +55,7 @@ async def _rejoin(folder: Path, runner: MatchRunner) -> None:
             host="127.0.0.1",
             port=port,
             security=security,
-            card=_CARD,
+            card=CARD,
             folder=folder / "worker",
         )
         worker = asyncio.create_task(run_worker(options, runner, health, said.append))

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from distributed import Scheduler, Security, Worker
 
-from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.host import SEAT, MatchRunnerPlugin
 from arena.scheduler.cluster.link import Link, OnProgress
 from arena.scheduler.cluster.member import UNUSED_ADDRESS, configure_dask
-from arena.scheduler.cluster.messages import EXTRA, Record, WorkerCard, WorkerState, write
+from arena.scheduler.cluster.messages import EXTRA, Record, WorkerState, write
 from arena.scheduler.cluster.workers import ClusterWorkers
 from arena.scheduler.workers import Verdict
 from tests.patience import WAIT_SECONDS, wait_until
+from tests.scheduler.cluster.test_joining import CARD
 
 
 class Runner:
@@ -53,9 +53,6 @@ def test_a_result_is_dropped_once_it_has_arrived(tmp_path: Path, cuts: int) -> N
 
 
 async def _results_left(folder: Path, cuts: int) -> None:
-    card = WorkerCard(
-        run="run", name="name", host="host", seats=5, cpus=0.4, runtime=RuntimeName.PROCESS, report=b""
-    )
     async with (
         Scheduler(host="tcp://127.0.0.1:0", dashboard=False, dashboard_address=UNUSED_ADDRESS) as scheduler,
         Worker(
@@ -69,7 +66,7 @@ async def _results_left(folder: Path, cuts: int) -> None:
             dashboard=False,
             dashboard_address=UNUSED_ADDRESS,
             plugins=(MatchRunnerPlugin(Runner()),),  # type: ignore[arg-type] # only these methods are called
-            startup_information={EXTRA: lambda _: write(card)},
+            startup_information={EXTRA: lambda _: write(CARD)},
             metrics={EXTRA: lambda _: write(WorkerState(busy={}))},
         ) as worker,
     ):
