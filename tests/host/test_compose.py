@@ -275,7 +275,8 @@ def test_games_are_played_and_shown_and_nothing_is_left(
 ) -> None:
     """The site shows rated games, with few privileges. A stop ends the arena and all bots cleanly.
 
-    One worker is added on this host, and one as if it were on another host.
+    One worker is added as if it were on another host. A new container of the other worker removes the bots that
+    the killed one has left.
     """
     build_server_image(image_builder)
     build_database_image(image_builder)
@@ -294,6 +295,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(
         LAYERS: False,
     }
     assert mounts(worker) == {
+        "/data": True,
         "/images": False,
         "/keys": False,
         SOCKET: True,
@@ -323,38 +325,43 @@ def test_games_are_played_and_shown_and_nothing_is_left(
     assert json.loads(shown)["quotas"]["submissions_a_day"] == {"limit": 7, "from": "arena"}
     check_metrics(project)
     assert "FATAL" not in project.service("database").logs().decode()
-    project.run("up", "-d", "--scale", "worker=2")
     wait_until(
-        lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 3, "all workers at play"
+        lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 2, "both workers at play"
     )
     assert project.run("exec", "-T", "scheduler", "cat", "/keys/member.key") == keys[0]  # created only once
     hosts = read("status")["hosts"]
     assert [control["name"] for host in hosts for control in host["missing"]] == []
     assert all(host["strangers"] for host in hosts)
     installs = [
-        each.run("exec", "-T", "--index", str(number), "worker", "cat", "/data/install").strip()
-        for each, number in ((project, 1), (project, 2), (elsewhere, 1))
+        each.run("exec", "-T", "worker", "cat", "/data/install").strip() for each in (project, elsewhere)
     ]
     shown = json.loads(project.run("exec", "-T", "arena", "python3", "-m", "arena", "workers", "--json"))
     where = {each["name"].removeprefix(f"{each['host']}-"): each["host"] for each in shown["workers"]}
-    assert set(where) == set(installs)
-    assert where[installs[2]] == socket.gethostname()
+    assert where == dict(zip(installs, ("worker", socket.gethostname()), strict=True))
     wait_until(lambda: elsewhere.service("worker").health == "healthy", "the other worker's health")
 
-    def bots() -> list[Container]:
-        return [
-            bot
+    def bots(*installs: str) -> set[str]:
+        return {
+            bot.id
             for install in installs
             for bot in project.client.containers.list(
                 all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={install}"}
             )
-        ]
+        }
 
-    wait_until(lambda: len(bots()) > 0, "a bot at play")
+    wait_until(lambda: len(bots(installs[0])) > 0, "a bot at play")
+    project.run("kill", "worker")
+    project.run("rm", "--force", "worker")
+    left = bots(installs[0])
+    project.run("up", "-d", "worker")
+    wait_until(lambda: not left & bots(installs[0]), "the end of the killed worker's bots")
+    wait_until(lambda: len(read("status")["workers"]) == 2, "the new worker")
+    assert {each["host"] for each in read("status")["workers"]} == {"worker", socket.gethostname()}
+    wait_until(lambda: len(bots(*installs)) > 0, "a bot at play")
     elsewhere.run("kill", "-s", "SIGTERM")
     project.run("stop")
     wait_until(lambda: elsewhere.service("worker").status == "exited", "the other worker's end")
-    assert bots() == []
+    assert bots(*installs) == set()
     for ended in (*project.containers(), *elsewhere.containers()):
         if ended.labels["com.docker.compose.service"] in {"arena", "worker"}:
             logs = ended.logs().decode()
