@@ -5,30 +5,20 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, or_, select, text, update
+from sqlalchemy import Connection, Row, select, update
 
-from arena.db import audit, bots, card_counts, ladder, submissions, subscriptions
+from arena.db import audit, bots, card_counts, ladder, queue, submissions, subscriptions
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository
 from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
 from arena.db.games import last_games
 from arena.db.ladder import Rebuilt
-from arena.db.schema import (
-    OPEN_MATCH,
-    PLAYS,
-    BotRow,
-    BotVersionRow,
-    GameRow,
-    GameSeatRow,
-    MatchRow,
-    MatchSeatRow,
-    SubmissionRow,
-)
+from arena.db.schema import PLAYS, BotRow, BotVersionRow, GameRow, GameSeatRow, SubmissionRow
 from arena.ladder.qualification import BENCHING_WINDOW, benching_reason, keeps_failing
 from arena.ladder.rating import update as update_ratings
 from arena.ladder.rating_events import Rate
 from arena.protocol.news import Topic, state_changed
-from arena.protocol.states import BotState, MatchState
+from arena.protocol.states import BotState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 
 _NO_IMAGE = "the image of the bot's active version was removed while the bot was disqualified"
@@ -106,14 +96,14 @@ class BotStates(Repository):
     def disqualify(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Disqualify a bot, and recompute ratings and statistics as if it had never played.
 
-        Its waiting matches are deleted, and its open submissions are rejected. Running matches won't count.
-        Recomputing takes about two milliseconds per rated game, but only the last part blocks other changes.
+        Its waiting matches are deleted, and its open submissions are rejected. Running matches won't count
+        and, if interrupted, aren't played again. Recomputing takes about two milliseconds per rated game, but
+        only the last part blocks other changes.
         Raises WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:
             _set_state(connection, bot.id, BotState.DISQUALIFIED, why, at)
-            _delete_waiting_matches(connection, bot)
             cause = Cause(
                 stage=Stage.RECEIVED,
                 kind=CauseKind.BARRED,
@@ -121,6 +111,7 @@ class BotStates(Repository):
                 hint=HINTS[CauseKind.BARRED],
             )
             submissions.reject_open(connection, SubmissionRow.bot == name, cause, at)
+            queue.delete_cancelled(connection)
 
         return self._recompute_ratings(name, change, entry, counts=False)
 
@@ -270,19 +261,3 @@ def _recent_takeovers(connection: Connection, version: int, since: datetime | No
     query = last_games(version, BENCHING_WINDOW, GameSeatRow.taken_over, GameRow.ended)
     rows = connection.execute(query).all()
     return [row.taken_over for row in reversed(rows) if since is None or row.ended > since]
-
-
-def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
-    """Delete the waiting matches of a bot and of its open submissions."""
-    waiting = (
-        select(MatchSeatRow.match_id)
-        .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
-        .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
-        .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
-        .where(text(OPEN_MATCH), MatchRow.state == MatchState.WAITING)
-        .where(or_(BotVersionRow.bot_id == bot.id, SubmissionRow.bot == bot.name))
-        .with_for_update(of=MatchRow)  # so that none of them starts in the meantime
-    )
-    deleted = list(connection.execute(waiting).scalars())
-    connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(deleted)))
-    connection.execute(delete(MatchRow).where(MatchRow.id.in_(deleted)))

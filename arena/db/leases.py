@@ -206,6 +206,7 @@ class Leases:
     def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
         """Requeue or quarantine matches with expired leases, and remove workers without a recent heartbeat.
 
+        Also deletes cancelled matches: one may have been requeued after its bot was disqualified.
         Returns the matches' new states, keyed by the match's id and the attempt that ended.
         """
         with self._write() as connection:
@@ -222,6 +223,7 @@ class Leases:
                 state = _requeue(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
+            queue.delete_cancelled(connection)
             # This transaction holds locks on matches, so don't wait for heartbeats that are being written.
             silent = select(WorkerRow.coordinator, WorkerRow.name).where(_is_overdue(WorkerRow, now))
             gone = silent.with_for_update(skip_locked=True)

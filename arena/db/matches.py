@@ -9,11 +9,13 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder
+from arena.db.bots import disqualified
 from arena.db.database import from_row, grouped
+from arena.db.errors import BotDisqualified
 from arena.db.schema import OPEN_MATCH, BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
 from arena.ladder.card_counts import Tally
 from arena.protocol.match import Clock, GameRecord, Limits, MatchSpec, RuntimeName, SeatReport, decode, encode
-from arena.protocol.states import MatchKind, MatchState
+from arena.protocol.states import BotState, MatchKind, MatchState
 from arena.protocol.status import Seated
 from arena.rules import Rules
 
@@ -149,10 +151,16 @@ _FIRST, _SOON, _IN_TURN = 0, 1, 2
 def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) -> None:
     """Write the rows of a match, which is rated unless it belongs to a challenge or a submission.
 
-    Raises ValueError if a version doesn't exist, or the submission has no image.
+    Raises BotDisqualified, or ValueError if a version doesn't exist or the submission has no image.
     """
-    versions = select(BotVersionRow.id, BotVersionRow.source).where(BotVersionRow.id.in_(new.bots))
-    sources: dict[int | None, str] = {row.id: row.source for row in connection.execute(versions)}
+    ladder.lock(connection)  # so that no bot is disqualified, and no number is taken, at the same time
+    sources: dict[int | None, str] = {}
+    columns = (BotVersionRow.id, BotVersionRow.source, BotRow.name, BotRow.state, BotRow.reason)
+    versions = select(*columns).join(BotRow, BotRow.id == BotVersionRow.bot_id)
+    for row in connection.execute(versions.where(BotVersionRow.id.in_(new.bots))):
+        if row.state == BotState.DISQUALIFIED:
+            raise BotDisqualified(disqualified(row.name, row.reason))
+        sources[row.id] = row.source
     kind = MatchKind.RATED if challenge is None else MatchKind.CHALLENGE
     precedence = _SOON if new.soon else _IN_TURN
     submission_number = None
@@ -177,7 +185,6 @@ def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) 
         runtime=new.runtime,
         seatings=new.seatings,
     )
-    ladder.lock(connection)  # so that no other transaction takes the same number
     values = {
         "id": new.id,
         "number": select(func.coalesce(func.max(MatchRow.number), 0) + 1).scalar_subquery(),

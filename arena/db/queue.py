@@ -4,6 +4,7 @@ The database is the only queue: a match has a row before it is played.
 """
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,6 +15,7 @@ from sqlalchemy import (
     ScalarSelect,
     Select,
     and_,
+    delete,
     exists,
     func,
     or_,
@@ -41,6 +43,7 @@ from arena.db.schema import (
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchKind, MatchState
 from arena.protocol.status import QuarantineEntry, Seated
+from arena.protocol.submissions import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +76,11 @@ class MatchQueue(Repository):
     """Waiting and quarantined matches."""
 
     def add(self, new: NewMatch) -> None:
-        """Queue a rated match. Raises ValueError if a version doesn't exist."""
-        with self._transactions.write() as connection:
+        """Queue a rated match, unless one of its bots is disqualified.
+
+        Raises ValueError if a version doesn't exist.
+        """
+        with suppress(BotDisqualified), self._transactions.write() as connection:
             matches.add(connection, new)
 
     def place(self, bot: str) -> QueuePlace:
@@ -205,11 +211,33 @@ def playable(
     ordered by number. A challenge's matches run one at a time.
     """
     mine = _open(MatchState.WAITING).where(
-        MatchRow.runtime == runtime, _is_next_of_challenge(), _has_house_bot_sources()
+        MatchRow.runtime == runtime, _is_next_of_challenge(), _has_house_bot_sources(), ~_is_cancelled()
     )
     if without:
         mine = mine.where(MatchRow.id.not_in(without))
     return mine.where(only_house_bots()) if house_only else mine
+
+
+def delete_cancelled(connection: Connection) -> None:
+    """Delete the waiting matches with a disqualified bot, or with a submission that isn't qualifying."""
+    # A locked match is being claimed or deleted, so don't wait for it.
+    waiting = _open(MatchState.WAITING).where(_is_cancelled()).with_for_update(skip_locked=True, of=MatchRow)
+    deleted = connection.execute(waiting).scalars().all()
+    connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(deleted)))
+    connection.execute(delete(MatchRow).where(MatchRow.id.in_(deleted)))
+
+
+def _is_cancelled() -> ColumnElement[bool]:
+    """Return the condition that a match has a disqualified bot, or a submission that isn't qualifying."""
+    seats = (
+        select(MatchSeatRow.seat)
+        .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
+        .outerjoin(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+        .where(MatchSeatRow.match_id == MatchRow.id)
+        .where(or_(BotRow.state == BotState.DISQUALIFIED, SubmissionRow.stage != Stage.QUALIFYING))
+    )
+    return exists(seats.correlate(MatchRow))
 
 
 def _is_next_of_challenge() -> ColumnElement[bool]:

@@ -26,6 +26,7 @@ from tests.db.builders import (
     next_claim,
     next_match,
     put_aside,
+    run_sql,
     waiting_and_running,
 )
 from tests.db.test_cost import statements
@@ -284,6 +285,41 @@ def test_a_match_that_can_not_be_played_is_not_released(store: Store, versions: 
     add_bot(store, "other", source="sha256:b")
     store.queue.release("s-0", ENTRY)
     assert claim_one(store).spec.match == "s-0"
+
+
+@on_both
+@pytest.mark.parametrize("interrupt", ["loss", "void", "release", "expire"])
+def test_a_match_of_a_disqualified_bot_is_not_played_again(
+    store: Store, url: str, versions: tuple[int, int], interrupt: str
+) -> None:
+    """If it is interrupted, it is deleted."""
+    third = add_bot(store, "third")
+    add_matches(store, "s", versions, matches=1)
+    add_matches(store, "t", (versions[0], third), matches=1)
+    claim = claim_one(store)
+    store.bot_states.disqualify("other", "it is a twin", NOW, ENTRY)
+    match interrupt:
+        case "loss":
+            store.leases.record_loss("s-0", claim.spec.attempt, "why", NOW)
+        case "void":
+            store.leases.record_void("s-0", claim.spec.attempt, "why", NOW)
+        case "release":
+            store.leases.release("here")
+        case _:
+            run_sql(url, "UPDATE match SET leased_until = 0 WHERE id = 's-0'")
+    store.leases.expire(NOW)
+    assert waiting_and_running(store) == (1, 0)
+    assert claim_one(store).spec.match == "t-0"
+    assert not store.results.record(finished(claim, [(1, 2)]))
+
+
+def test_a_match_drawn_before_a_disqualification_is_not_queued(
+    store: Store, versions: tuple[int, int]
+) -> None:
+    """The ladder may draw a table while a bot on it is being disqualified."""
+    store.bot_states.disqualify("other", "it is a twin", NOW, ENTRY)
+    add_matches(store, "s", versions, matches=1)
+    assert waiting_and_running(store) == (0, 0)
 
 
 @on_both

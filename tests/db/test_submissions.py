@@ -29,6 +29,7 @@ from tests.db.builders import (
     next_claim,
     present,
     put_aside,
+    waiting_and_running,
 )
 from tests.kinds import on_both
 
@@ -199,11 +200,25 @@ def test_a_submission_is_not_a_house_bot(store: Store) -> None:
 def test_a_cancelled_submission_keeps_its_image_for_its_match(store: Store) -> None:
     """The image is in use until the match is over, even if the author cancels the submission before."""
     submit(store, None, add_bot(store, "a", author="house"))
+    claim = claim_one(store)
     assert store.submissions.withdraw("u1", START)
     assert "sha256:new" in store.bots.sources_in_use(untrusted_only=True)
-    claim = claim_one(store)
-    assert "sha256:new" in store.bots.sources_in_use(untrusted_only=True)
     assert store.results.record(finished(claim, [(1, 2)]))
+    assert "sha256:new" not in store.bots.sources_in_use(untrusted_only=True)
+
+
+@on_both
+def test_a_cancelled_submission_is_not_played(store: Store) -> None:
+    """Neither its waiting match nor one that was interrupted is played; the coordinator deletes it."""
+    house = add_bot(store, "a", author="house")
+    submit(store, None, house)
+    claim = claim_one(store)
+    assert store.submissions.withdraw("u1", START)
+    assert store.leases.record_loss(claim.spec.match, claim.spec.attempt, "why", START) is MatchState.WAITING
+    assert store.queue.waiting(RuntimeName.DOCKER) == 0
+    assert next_claim(store) is None
+    store.leases.expire(START)
+    assert waiting_and_running(store) == (0, 0)
     assert "sha256:new" not in store.bots.sources_in_use(untrusted_only=True)
 
 
