@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, exists, func, insert, select, text, update
 
-from arena.db import analyses, card_counts, challenges
+from arena.db import analyses, card_counts, challenges, ladder
 from arena.db.database import Repository, from_row
 from arena.db.games import RULES
 from arena.db.matches import BOT, report_of, seated
@@ -130,6 +130,7 @@ class GameLogs(Repository):
         if not matches:
             return 0
         with self._transactions.write() as connection:
+            ladder.lock(connection)  # first, as when an account is deleted: another order could deadlock
             left = _remove_stderr(connection, MatchRow.logs, matches)
             for table, records in stripped.items():
                 _write(connection, table, [row for match, row in records if match in left])
@@ -147,6 +148,7 @@ class GameLogs(Repository):
         if not matches:
             return 0
         with self._transactions.write() as connection:
+            ladder.lock(connection)  # first, as above
             left = _remove_stderr(connection, MatchRow.replays, matches)
             rows = [
                 {"game_number": number, "tally": card_counts.packed(tally)}

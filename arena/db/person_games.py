@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, select, text, update
 
-from arena.db import ladder
+from arena.db import credentials, ladder
 from arena.db.analyses import packed, unpacked
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import QuotaReached
@@ -89,8 +89,13 @@ class PersonGames(Repository):
     """People's games."""
 
     def add(self, new: NewPersonGame) -> None:
-        """Add a game, and end the visitor's open game. Raises QuotaReached if too many games are waiting."""
+        """Add a game, and end the visitor's open game.
+
+        Raises QuotaReached if too many games are waiting, or CredentialsChanged if the account was deleted.
+        """
         with self._transactions.write() as connection:
+            if new.account is not None:  # first, as when the account is deleted
+                credentials.lock_account(connection, new.account, None)
             waiting = count(connection, PersonGameRow, _IS_WAITING, PersonGameRow.visitor != new.visitor)
             if waiting >= MAX_WAITING:
                 raise QuotaReached(f"{waiting} people are waiting for a table: try again in a few minutes")

@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,16 @@ from arena.db import credentials, ladder
 from arena.db.accounts import AccountRepository
 from arena.db.database import Database, OpenTransaction
 from arena.db.errors import CredentialsChanged
-from arena.db.schema import AccountRow, ApiTokenRow, GameRow, SessionRow, SubmissionRow, UnratedGameRow
+from arena.db.schema import (
+    AccountRow,
+    ApiTokenRow,
+    GameRow,
+    MatchRow,
+    MatchSeatRow,
+    SessionRow,
+    SubmissionRow,
+    UnratedGameRow,
+)
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.submissions import Stage
@@ -27,10 +37,11 @@ from tests.db.builders import (
     present,
 )
 from tests.db.test_accounts import session, token
-from tests.db.test_submissions import PLENTY, new
+from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.db.test_subscriptions import subscribe
 from tests.kinds import on_postgresql
 from tests.patience import wait_until
+from tests.person_games import add_person_game
 
 pytestmark = on_postgresql
 
@@ -102,6 +113,65 @@ def test_a_result_stored_during_a_deletion_has_no_deleted_name(
         replays = connection.execute(select(table.replay)).scalars().all()
     authors = [tuple(seat.author for seat in parse(replay).seats) for replay in replays]
     assert authors == [("former-1", "ben")] * 2
+
+
+@pytest.mark.parametrize("remove", ["remove_logs", "remove_replays"])
+def test_retention_and_a_deletion_lock_nothing_before_the_ladder(
+    store: Store, database: Database, remove: str
+) -> None:
+    """While both wait for the ladder, the games that they will change aren't locked. Then both finish."""
+    ann = add_account(store, "ann")
+    claim = claimed(store, [bot_of(store, "mine", ann), add_bot(store, "other", author="ben")])
+    assert store.results.record(finished(claim, [(1, 2), (2, 1)]))
+    with ThreadPoolExecutor(2) as pool:
+        with database.write() as connection:
+            ladder.lock(connection)
+            deleted = pool.submit(store.accounts.delete, ann.id, "former-1", START)
+            removed = pool.submit(getattr(store.logs, remove), START + timedelta(days=1), 9)
+            wait_for_waiting(database, 2)
+            free = [
+                len(connection.execute(select(rows).with_for_update(skip_locked=True)).all())
+                for rows in (GameRow.number, MatchRow.number, MatchSeatRow.seat)
+            ]
+        deleted.result()
+        assert removed.result() == 1
+    assert free == [2, 1, 2]
+
+
+def test_a_qualification_game_and_a_verdict_lock_nothing_before_the_ladder(
+    store: Store, database: Database
+) -> None:
+    """While both wait for the ladder, the submission isn't locked. Then both finish."""
+    house = add_bot(store, "a", author="house")
+    store.submissions.add(new(), PLENTY)
+    qualify(store)
+    with ThreadPoolExecutor(2) as pool:
+        with database.write() as connection:
+            ladder.lock(connection)
+            added = pool.submit(store.submissions.add_game, game("q", "u1", (None, house)), played=0)
+            activated = pool.submit(store.submissions.activate, "u1", START)
+            wait_for_waiting(database, 2)
+            rows = select(SubmissionRow.number).with_for_update(skip_locked=True)
+            free = len(connection.execute(rows).all())
+        added.result()
+        activated.result()
+    assert free == 1
+
+
+def test_an_account_is_locked_before_its_games_against_bots(store: Store, database: Database) -> None:
+    """A new game waits for the account's deletion, which changes the open game, and is then refused."""
+    ann = add_account(store, "ann")
+    add_bot(store, "a", author="house")
+    add_person_game(store, "p1", ["a"], START, account=ann.id, waits=True)
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as connection:
+            accounts = AccountRepository(OpenTransaction(connection))
+            connection.execute(select(AccountRow.id).with_for_update())
+            added = pool.submit(add_person_game, store, "p2", ["a"], START, account=ann.id, waits=True)
+            wait_for_waiting(database, 1)
+            accounts.delete(ann.id, "former-1", START)
+        with pytest.raises(CredentialsChanged):
+            added.result()
 
 
 def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:

@@ -16,7 +16,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
 from arena.db.bots import KnownBot
-from arena.db.errors import QuotaReached
+from arena.db.errors import CredentialsChanged, QuotaReached
 from arena.db.person_games import ChosenMove, NewPersonGame, PersonGame, PersonGames
 from arena.db.store import Store
 from arena.play.replay.document import parse
@@ -225,6 +225,8 @@ class _Play:
             self._limits_per_address.add(new, network_of_visitor(request))
         except QuotaReached as error:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.", instead=_LOBBY) from error
+        except CredentialsChanged as error:
+            raise Problem(HTTPStatus.CONFLICT, f"{error}.", instead=_LOBBY) from error
         answer.headers["Location"] = f"/play/{new.id}"
         return answer
 
