@@ -124,9 +124,8 @@ class Coordinator:
             )
 
     def stop(self) -> None:
-        """Abort running matches, requeue them and stop. Safe to call from a signal handler."""
+        """Abort running matches, requeue them and stop. Safe in a signal handler, as it takes no lock."""
         self.stopped = True
-        self._workers.stop()
         self._events.put(None)
 
     def drain(self) -> None:

@@ -130,7 +130,7 @@ class ClusterWorkers:
             )
 
     def stop(self) -> None:
-        """Abort all matches at the next :meth:`poll`, and start no new ones. Safe in a signal handler."""
+        """Abort all matches at the next :meth:`poll`, and start no new ones."""
         self._stopped.set()
 
     def poll(self) -> None:
