@@ -14,7 +14,9 @@ from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
 from arena.db.schema import OPEN_SUBMISSION, AccountRow, BotRow, BotVersionRow, SubmissionRow, UploadRow
 from arena.languages.registry import UploadKind
 from arena.platform.text import counted
+from arena.protocol.match import decode
 from arena.protocol.states import BotState
+from arena.protocol.submissions import Cause, CauseKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,8 +238,11 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
 def _sent_within_a_day(
     connection: Connection, author: str, account: int | None, now: datetime, *, check_only: bool
 ) -> tuple[list[datetime], list[datetime]]:
-    """Return the times of an author's finished and unfinished uploads in the last day."""
-    finished = select(SubmissionRow.received).where(
+    """Return the times of an author's finished and unfinished uploads in the last day.
+
+    Submissions that the arena lost don't count.
+    """
+    finished = select(SubmissionRow.received, SubmissionRow.cause).where(
         _is_by(author, account),
         SubmissionRow.received > now - _DAY,
         SubmissionRow.check_only.is_(check_only),
@@ -247,7 +252,12 @@ def _sent_within_a_day(
         UploadRow.began > now - _DAY,
         UploadRow.check_only.is_(check_only),
     )
-    return [*connection.execute(finished).scalars()], [*connection.execute(begun).scalars()]
+    times = [row.received for row in connection.execute(finished) if not _is_lost(row.cause)]
+    return times, [*connection.execute(begun).scalars()]
+
+
+def _is_lost(cause: bytes | None) -> bool:
+    return cause is not None and decode(cause, Cause).kind is CauseKind.LOST
 
 
 def wait_for(times: Iterable[datetime], limit: int, now: datetime) -> timedelta | None:

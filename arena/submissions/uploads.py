@@ -74,10 +74,11 @@ class Uploads:
         except OSError as error:
             raise unwritten(error) from error
         try:
-            with file:
-                yield file
+            yield file
         finally:
             part.unlink(missing_ok=True)
+            with suppress(OSError):  # what an incomplete file has in the buffer may not fit on the disk
+                file.close()
 
     def keep(self, file: BinaryIO, id_: str, kind: UploadKind) -> None:
         """Store a complete file durably, so that it survives a host crash."""

@@ -45,6 +45,7 @@ from arena.submissions.uploads import (
 from tests.builders import START, host_report
 from tests.databases import sqlite_store
 from tests.db.builders import add_account, add_bot
+from tests.folders import small_disk
 
 FILE = b"print('hello')\n"
 IMAGES = MAX_CONCURRENT - SOURCE_SLOTS
@@ -195,6 +196,19 @@ def test_an_upload_that_the_arena_could_not_store_does_not_count(store: Store, f
         send(one, upload(), FILE)
     (folder / "u1.py").rmdir()
     assert send(one, upload(), FILE).stage is Stage.RECEIVED
+
+
+@pytest.mark.usefixtures("root")
+def test_an_upload_that_fills_the_disk_does_not_count(store: Store, tmp_path: Path) -> None:
+    """A small file doesn't reach the disk before its end."""
+    with small_disk(tmp_path, size=65536) as disk:
+        one = receiver(store, disk / "uploads", most=1)
+        (disk / "full").write_bytes(bytes(65536))
+        with pytest.raises(DiskFull, match="the arena's disk is full"):
+            send(one, upload(), FILE)
+        assert list((disk / "uploads").iterdir()) == []
+        (disk / "full").unlink()
+        assert send(one, upload(), FILE).stage is Stage.RECEIVED
 
 
 def test_an_upload_that_a_restart_of_the_site_interrupts_does_not_count(store: Store, folder: Path) -> None:

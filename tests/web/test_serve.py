@@ -6,13 +6,17 @@ import signal
 import socket
 import sys
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from arena.accounts.accounts import open_accounts
+from arena.db.credentials import KnownAccount
+from arena.db.quotas import Quota
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
@@ -110,6 +114,26 @@ def test_an_idle_connection_is_closed(data_dir: Path) -> None:
     assert time.monotonic() - begun > 4.99  # the event loop counts whole milliseconds
 
 
+@contextmanager
+def upload_begun(url: str, secret: str) -> Iterator[None]:
+    """Send the first half of an image, and close the connection afterwards."""
+    address = httpx2.URL(url)
+    head = (
+        f"PUT /api/v1/bots/mine/submissions?kind=image HTTP/1.1\r\nHost: {address.host}\r\n"
+        f"Authorization: Bearer {secret}\r\nContent-Length: 9000000\r\n\r\n"
+    )
+    with socket.create_connection((address.host, address.port or 0)) as sender:
+        sender.sendall(head.encode() + bytes(4_000_000))
+        yield
+
+
+def sent_by(world: World, account: KnownAccount) -> int:
+    """Return how many uploads count towards an account's quota."""
+    quota = Quota(submissions_a_day=9, bots=9, open_submissions=9)
+    now = datetime.now(UTC)
+    return world.store.submissions.allowance(account.name, account.id, quota, now).sent
+
+
 def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
     """No file or row is left, and the log has no traceback."""
     with closing(World.at(tmp_path)) as world, opened(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
@@ -117,20 +141,31 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
         accounts = open_accounts(world.store, RegistrationMode.OPEN)
         ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
         secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
-        address = httpx2.URL(site.url)
-        head = (
-            f"PUT /api/v1/bots/mine/submissions?kind=image HTTP/1.1\r\nHost: {address.host}\r\n"
-            f"Authorization: Bearer {secret}\r\nContent-Length: 9000000\r\n\r\n"
-        )
         uploads = tmp_path / "uploads"
-        with socket.create_connection((address.host, address.port or 0)) as sender:
-            sender.sendall(head.encode() + bytes(4_000_000))
+        with upload_begun(site.url, secret):
             wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "an upload in progress")
         wait_until(lambda: not any(uploads.iterdir()), "the file's deletion")
         assert world.store.submissions.newest() == ()
         assert httpx2.get(f"{site.url}/healthz", timeout=WAIT_SECONDS).text == "ok\n"
         (line,) = site.said().splitlines()
         assert "The site is at" in line
+
+
+# Takes over 5 s because uploads may continue for as long after the signal.
+def test_an_upload_that_a_restart_cuts_off_does_not_count(tmp_path: Path) -> None:
+    """It doesn't count towards the quota, and leaves no file."""
+    with closing(World.at(tmp_path)) as world, served(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
+        world.store.activity.record_host(host_report(), ())
+        accounts = open_accounts(world.store, RegistrationMode.OPEN)
+        ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
+        secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
+        with upload_begun(site.url, secret):
+            wait_until(lambda: any((tmp_path / "uploads").glob("*")), "an upload in progress")
+            assert sent_by(world, ann) == 1
+            site.process.send_signal(signal.SIGTERM)
+            assert site.process.wait(WAIT_SECONDS) == 0
+        assert sent_by(world, ann) == 0
+        assert list((tmp_path / "uploads").iterdir()) == []
 
 
 def test_without_a_database_it_says_what_to_do(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The API of submissions: uploads are complete or refused, visible to their owner, and can be cancelled."""
 
 import hashlib
+from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
@@ -122,6 +123,22 @@ def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None
     )
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
     assert "only 100 of 135,000 bytes arrived" in answer.json()["detail"]
+    assert list(world.uploads.iterdir()) == []
+
+
+def test_a_token_that_is_revoked_during_an_upload_submits_nothing(world: World, ann: KnownAccount) -> None:
+    """An upload may last for minutes, and its token is checked again at the end."""
+    client = owner(world, ann)
+
+    def pieces() -> Iterator[bytes]:
+        yield FILE[:100]
+        (known,) = world.accounts.tokens.of(ann)
+        world.accounts.tokens.revoke(ann, known.id)
+        yield FILE[100:]
+
+    answer = client.put("/api/v1/bots/mine/submissions?kind=python", content=pieces())
+    assert (answer.status_code, "revoked" in answer.json()["detail"]) == (401, True)
+    assert world.store.submissions.newest() == ()
     assert list(world.uploads.iterdir()) == []
 
 

@@ -3,12 +3,14 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
-from typing import Annotated, Any, Final
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
+from functools import partial
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Request, Response
-from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from arena.db.submissions import KnownSubmission, SubmissionRepository
@@ -17,7 +19,7 @@ from arena.play.replay.document import PublicReplay
 from arena.protocol.submissions import Submission, SubmissionList, WholeSubmission
 from arena.services.owners import Owners
 from arena.submissions.document import document, whole_document
-from arena.submissions.receiver import Receiver, Upload
+from arena.submissions.receiver import Incoming, Receiver, Upload
 from web.http.api import (
     LISTED,
     PREFIX,
@@ -38,6 +40,8 @@ from web.http.parameters import Before, OfBot
 from web.http.rate_limits import network_of_visitor
 from web.http.rendering import Viewer
 from web.http.uploads import pieces
+
+T = TypeVar("T")
 
 MAX_CONCURRENT: Final = 200
 MAX_CONCURRENT_PER_ACCOUNT: Final = 10
@@ -219,10 +223,8 @@ def submission_api(
         )
         received = False
         try:
-            async with contextmanager_in_threadpool(receiver.begin(upload)) as incoming:
-                async for piece in pieces(request):
-                    await run_in_threadpool(incoming.write, piece)
-                submission = await run_in_threadpool(incoming.finish)
+            async with _in_threads(receiver.begin(upload)) as incoming:
+                submission = await _receive(request, incoming)
             received = True
         except REFUSED as error:
             raise refusal(error) from error
@@ -282,6 +284,34 @@ def submission_api(
         return EventStream(stream, headers={"X-Accel-Buffering": "no"})
 
     return router
+
+
+@asynccontextmanager
+async def _in_threads(context: AbstractContextManager[T]) -> AsyncIterator[T]:
+    """Enter and exit a context in threads.
+
+    When the site stops, it cancels its requests twice. The context exits nevertheless, because the event loop
+    waits for its own threads, unlike those of FastAPI.
+    """
+    in_thread = partial(asyncio.get_running_loop().run_in_executor, None)
+    entered = await in_thread(context.__enter__)
+    try:
+        yield entered
+    except BaseException as error:
+        exit_ = in_thread(context.__exit__, type(error), error, error.__traceback__)
+        if not await asyncio.shield(exit_):
+            raise
+    else:
+        await asyncio.shield(in_thread(context.__exit__, None, None, None))
+
+
+async def _receive(request: Request, incoming: Incoming) -> KnownSubmission:
+    """Receive a file. Raises Problem (401) if the token or session has ended in the meantime."""
+    async for piece in pieces(request):
+        await run_in_threadpool(incoming.write, piece)
+    if await run_in_threadpool(find_caller, request) is None:
+        raise Problem(401, "The token was revoked or the session ended during the upload.")
+    return await run_in_threadpool(incoming.finish)
 
 
 def own_submission(repository: SubmissionRepository, asking: Caller | Viewer, id_: str) -> KnownSubmission:
