@@ -227,7 +227,7 @@ class Bots(Repository):
         submitted = select(SubmissionRow.source).where(
             text(OPEN_SUBMISSION), SubmissionRow.source.is_not(None)
         )
-        # The matches of a cancelled submission are still played.
+        # A running match of a cancelled submission still needs its image.
         qualifying = (
             select(SubmissionRow.source)
             .join(MatchSeatRow, MatchSeatRow.submission_number == SubmissionRow.number)

@@ -3,7 +3,7 @@
 Each change specifies the stage that the submission leaves, so repeating the change has no effect.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -256,17 +256,8 @@ class SubmissionRepository(Repository):
     def withdraw(self, id_: str, at: datetime) -> bool:
         """Cancel an open submission for its author. Return False if it isn't open."""
         with self._transactions.write() as connection:
-            stage = connection.execute(
-                select(SubmissionRow.stage)
-                .where(SubmissionRow.id == id_, text(OPEN_SUBMISSION))
-                .with_for_update()
-            ).scalar_one_or_none()
-            if stage is None:
-                return False
-            reject_open(
-                connection, SubmissionRow.id == id_, _withdrawal(Stage(stage), "its author cancelled it"), at
-            )
-            return True
+            cause = _withdrawal("its author cancelled it")
+            return bool(reject_open(connection, SubmissionRow.id == id_, cause, at))
 
     def reject(self, id_: str, cause: Cause, at: datetime) -> None:
         """Reject an open submission, and store the cause."""
@@ -286,7 +277,7 @@ class SubmissionRepository(Repository):
 def rename(connection: Connection, account: int, name: str, pseudonym: str, at: datetime) -> None:
     """Replace a deleted account's name with a pseudonym, and end its open submissions."""
     condition = SubmissionRow.account_id == account
-    reject_open(connection, condition, _withdrawal(Stage.RECEIVED, bots.ACCOUNT_DELETED), at)
+    reject_open(connection, condition, _withdrawal(bots.ACCOUNT_DELETED), at)
     connection.execute(
         update(UnratedGameRow)
         .where(UnratedGameRow.match_id.in_(_matches_of(condition)))
@@ -310,21 +301,28 @@ def _matches_of(submissions: ColumnElement[bool]) -> Select[str]:
     )
 
 
-def _withdrawal(stage: Stage, why: str) -> Cause:
-    return Cause(stage=stage, kind=CauseKind.WITHDRAWN, text=why, hint=HINTS[CauseKind.WITHDRAWN])
+def _withdrawal(why: str) -> Cause:
+    kind = CauseKind.WITHDRAWN
+    return Cause(stage=Stage.RECEIVED, kind=kind, text=why, hint=HINTS[kind])
 
 
-def reject_open(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> None:
-    """Reject the open submissions among these, and notify their authors unless the cause is a withdrawal."""
-    rejected = connection.execute(
-        update(SubmissionRow)
-        .where(which, text(OPEN_SUBMISSION))
-        .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=msgspec.json.encode(cause))
-        .returning(*SubmissionRow.__table__.columns)
-    ).all()
-    if cause.kind is not CauseKind.WITHDRAWN:
-        for row in rejected:
-            _notify(connection, row, at, cause=cause)
+def reject_open(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> int:
+    """Reject the open submissions among these, each with its own stage in the cause; return their number.
+
+    Their authors are notified unless the cause is a withdrawal.
+    """
+    found = select(SubmissionRow.__table__).where(which, text(OPEN_SUBMISSION)).with_for_update()
+    rows = connection.execute(found).all()
+    for row in rows:
+        own = replace(cause, stage=Stage(row.stage))
+        connection.execute(
+            update(SubmissionRow)
+            .where(SubmissionRow.number == row.number)
+            .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=msgspec.json.encode(own))
+        )
+        if cause.kind is not CauseKind.WITHDRAWN:
+            _notify(connection, row, at, cause=own)
+    return len(rows)
 
 
 def _notify(

@@ -134,9 +134,10 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
     store.submissions.add(new(), PLENTY)
     store.submissions.wait("u1", "no room on the disk")
     assert [each.waiting for each in store.submissions.open_submissions()] == ["no room on the disk"]
-    store.submissions.reject("u1", CAUSE, START)
+    cause = replace(CAUSE, stage=Stage.RECEIVED)
+    store.submissions.reject("u1", cause, START)
     found = present(store.submissions.find("u1"))
-    assert (found.stage, found.cause, found.waiting) == (Stage.REJECTED, CAUSE, None)
+    assert (found.stage, found.cause, found.waiting) == (Stage.REJECTED, cause, None)
     assert store.bots.find("mine") is None
 
 
@@ -193,7 +194,7 @@ def test_a_submission_is_not_a_house_bot(store: Store) -> None:
     submit(store, None, house)
     assert next_claim(store, house_only=True) is None
     assert [sum(each.queued.values()) for each in store.ratings.candidates()] == [0]
-    assert "sha256:new" in store.bots.sources_in_use()
+    assert "sha256:new" in store.bots.sources_in_use(untrusted_only=True)
 
 
 @on_both
@@ -310,6 +311,29 @@ def test_checks_have_their_own_quota(store: Store) -> None:
     store.submissions.add(new("u1"), quota)
     with pytest.raises(QuotaReached, match="1 submission in"):
         store.submissions.add(new("u2"), quota)
+
+
+def test_a_submission_that_the_arena_lost_does_not_count(store: Store) -> None:
+    """Its author can send the file again."""
+    store.submissions.add(new(), replace(USUAL, submissions_a_day=1))
+    with pytest.raises(QuotaReached):
+        store.submissions.check(new("u2"), replace(USUAL, submissions_a_day=1))
+    store.submissions.reject("u1", replace(CAUSE, kind=CauseKind.LOST), START)
+    assert store.submissions.allowance("ben", None, USUAL, START).sent == 0
+    store.submissions.add(new("u2"), replace(USUAL, submissions_a_day=1))
+
+
+@on_both
+def test_a_rejection_has_the_stage_of_its_submission(store: Store) -> None:
+    """The cause names the stage reached, also if several submissions are rejected together."""
+    ann = add_account(store, "ann")
+    for id_ in ("u1", "u2", "u3"):
+        store.submissions.add(new(id_, f"bot-{id_}", "ann", ann.id), PLENTY)
+    store.submissions.mark_inspected("u2", "sha256:2", START)
+    qualify(store, "u3")
+    store.accounts.delete(ann.id, "former-1", START)
+    causes = [present(store.submissions.find(id_)).cause for id_ in ("u1", "u2", "u3")]
+    assert [present(each).stage for each in causes] == [Stage.RECEIVED, Stage.INSPECTED, Stage.QUALIFYING]
 
 
 def test_a_quota_says_how_long_it_lasts(store: Store) -> None:

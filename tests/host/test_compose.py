@@ -269,14 +269,35 @@ def test_the_database_starts_and_stops(project: Project, image_builder: ImageBui
     assert project.service("database").attrs["State"]["ExitCode"] == 0
 
 
+def bots_of(project: Project, *installs: str) -> set[str]:
+    """Return the ids of these installations' bots, in any state."""
+    return {
+        str(bot.id)
+        for install in installs
+        for bot in project.client.containers.list(
+            all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={install}"}
+        )
+    }
+
+
+def replace_killed_worker(project: Project, install: str) -> None:
+    """Kill a worker while it has bots, replace its container, and check that these bots are removed."""
+    wait_until(lambda: len(bots_of(project, install)) > 0, "a bot at play")
+    project.run("kill", "worker")
+    project.run("rm", "--force", "worker")
+    left = bots_of(project, install)
+    project.run("up", "-d", "worker")
+    wait_until(lambda: not left & bots_of(project, install), "the end of the killed worker's bots")
+
+
 @pytest.mark.soak
 def test_games_are_played_and_shown_and_nothing_is_left(
     project: Project, elsewhere: Project, image_builder: ImageBuilder
 ) -> None:
     """The site shows rated games, with few privileges. A stop ends the arena and all bots cleanly.
 
-    One worker is added as if it were on another host. A new container of the other worker removes the bots that
-    the killed one has left.
+    One worker is added as if it were on another host. When the first one is killed, its new container removes
+    the bots that are left.
     """
     build_server_image(image_builder)
     build_database_image(image_builder)
@@ -339,29 +360,14 @@ def test_games_are_played_and_shown_and_nothing_is_left(
     where = {each["name"].removeprefix(f"{each['host']}-"): each["host"] for each in shown["workers"]}
     assert where == dict(zip(installs, ("worker", socket.gethostname()), strict=True))
     wait_until(lambda: elsewhere.service("worker").health == "healthy", "the other worker's health")
-
-    def bots(*installs: str) -> set[str]:
-        return {
-            bot.id
-            for install in installs
-            for bot in project.client.containers.list(
-                all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={install}"}
-            )
-        }
-
-    wait_until(lambda: len(bots(installs[0])) > 0, "a bot at play")
-    project.run("kill", "worker")
-    project.run("rm", "--force", "worker")
-    left = bots(installs[0])
-    project.run("up", "-d", "worker")
-    wait_until(lambda: not left & bots(installs[0]), "the end of the killed worker's bots")
+    replace_killed_worker(project, installs[0])
     wait_until(lambda: len(read("status")["workers"]) == 2, "the new worker")
     assert {each["host"] for each in read("status")["workers"]} == {"worker", socket.gethostname()}
-    wait_until(lambda: len(bots(*installs)) > 0, "a bot at play")
+    wait_until(lambda: len(bots_of(project, *installs)) > 0, "a bot at play")
     elsewhere.run("kill", "-s", "SIGTERM")
     project.run("stop")
     wait_until(lambda: elsewhere.service("worker").status == "exited", "the other worker's end")
-    assert bots(*installs) == set()
+    assert bots_of(project, *installs) == set()
     for ended in (*project.containers(), *elsewhere.containers()):
         if ended.labels["com.docker.compose.service"] in {"arena", "worker"}:
             logs = ended.logs().decode()

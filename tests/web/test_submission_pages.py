@@ -115,6 +115,8 @@ def test_each_stage_is_shown(world: World, ann: KnownAccount, visitor: TestClien
     send(store, ann, "a1")
     path = "/submissions/a1"
     assert "1 other submission comes first" in read(visitor, path)
+    store.submissions.wait("a0", "no engine")
+    assert "comes first" not in read(visitor, path)
     store.submissions.wait("a1", "no room on the <disk>")
     assert "Waiting: no room on the &lt;disk&gt;. The arena retries automatically" in read(visitor, path)
     store.submissions.wait("a1", None)

@@ -104,9 +104,14 @@ def read_games(store: Store, known: KnownSubmission) -> tuple[QualificationLine,
 
 
 def _count_ahead(store: Store, known: KnownSubmission) -> int:
+    """Return how many submissions are processed before a received one: earlier files, and the bot's own."""
     if known.stage is not Stage.RECEIVED:
         return 0
-    return sum(other.number < known.number for other in store.submissions.open_submissions())
+    return sum(
+        other.bot == known.bot or (other.stage is Stage.RECEIVED and other.waiting is None)
+        for other in store.submissions.open_submissions()
+        if other.number < known.number
+    )
 
 
 PER_PAGE: Final = 25
