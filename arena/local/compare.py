@@ -28,7 +28,7 @@ BOTS_COMPARED: Final = 2
 class Comparison:
     """The parameters of a comparison. Equal comparisons consist of the same games."""
 
-    format: str = "kaiten-compare/1"
+    format: str = "kaiten-compare/2"
     bots: tuple[str, ...]  # names: the bot to test, the bot to beat, then the field
     digests: tuple[str, ...]  # a hash of each bot's code; empty if results aren't stored
     tables: tuple[Variant, ...]  # the variants to play, in turn, one deal each
@@ -56,10 +56,12 @@ class Comparison:
             start = deal // len(self.tables) % BOTS_COMPARED
             one = tuple((seat + start) % BOTS_COMPARED for seat in range(rules.players))
             return one, tuple(1 - bot for bot in one)
-        turn = deal // len(self.tables)
-        seats = [field[(turn + seat) % len(field)] for seat in range(rules.players)]
-        seats[turn % rules.players] = 0
-        return tuple(seats), tuple(bot or 1 for bot in seats)
+        # The tested bots have each seat once against the same opponents, and then meet the next ones.
+        group, own = divmod(deal // len(self.tables), rules.players)
+        opponents = rules.players - 1
+        others = tuple(field[(group * opponents + each) % len(field)] for each in range(opponents))
+        one, two = ((*others[:own], bot, *others[own:]) for bot in range(BOTS_COMPARED))
+        return one, two
 
 
 class DealResult(NamedTuple):

@@ -6,6 +6,7 @@ import signal
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
+from types import FrameType
 from typing import Final
 
 from grpc import aio
@@ -42,11 +43,25 @@ def stack_when_late() -> Timed:
     The signal handler is faulthandler's. It is written in C, so it also works while NumPy is computing or the
     bot is waiting for a lock. If the bot has its own handler for the signal, the timer isn't touched.
     """
+    if _handler_of(signal.SIGALRM) != signal.SIG_DFL:  # the bot's own
+        return _untimed
     try:
+        faulthandler.unregister(signal.SIGALRM)  # otherwise it would not set its handler again
+        signal.signal(signal.SIGALRM, _print_stack)
         faulthandler.register(signal.SIGALRM, all_threads=False)
     except (AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
         return _untimed
     return _Timer
+
+
+def _print_stack(_number: int, _frame: FrameType | None) -> None:
+    """Do what faulthandler's handler does.
+
+    Python doesn't know faulthandler's handler: a bot that sets its own and later restores the previous one
+    restores this one.
+    """
+    with suppress(Exception):  # a closed stderr must not fail the bot
+        faulthandler.dump_traceback(all_threads=False)
 
 
 class _Timer(AbstractContextManager[None]):
@@ -67,8 +82,7 @@ class _Timer(AbstractContextManager[None]):
 
 
 def _timer_is_free() -> bool:
-    # Python doesn't know faulthandler's handler, and reports the default.
-    return _handler_of(signal.SIGALRM) == signal.SIG_DFL
+    return _handler_of(signal.SIGALRM) is _print_stack
 
 
 class GameInProgress:

@@ -28,9 +28,9 @@ time to Hello is paused. The arena kills bots that it has given up on, so a long
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.enable_retries", 0),
-    # The socket may appear a moment after the bot starts.
+    # The socket may appear a moment after the bot starts. grpc.min_reconnect_backoff_ms must keep its default
+    # of 20 s, because it also limits how long an attempt may take: on a busy host, the referee may be slow.
     ("grpc.initial_reconnect_backoff_ms", 50),
-    ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 200),
 )
 

@@ -55,6 +55,16 @@ def test_with_a_field_both_bots_take_the_same_seat(players: int) -> None:
         assert set(one.bots) <= {0, 2, 3}
 
 
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+@pytest.mark.parametrize("field", [1, 2, 3, 4])
+def test_every_bot_of_the_field_plays_equally_often(players: int, field: int) -> None:
+    """In a whole number of cycles, the tested bot meets each of them equally often, in each of its seats."""
+    games = comparison(players, field=field).games(0, players * field)
+    met = Counter((game.bots.index(0), bot) for game in games if 0 in game.bots for bot in game.bots if bot)
+    assert len(met) == players * field
+    assert len(set(met.values())) == 1
+
+
 def test_a_resumed_comparison_plays_the_same_deals() -> None:
     """From any deal on, the games are the same as without an interruption."""
     plan = comparison(2, 5, field=1)

@@ -4,6 +4,7 @@ import ctypes
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from arena.ladder.diagnosis import where_choose_is, where_it_failed, where_it_was
 from arena.rules import Rules
 from arena.wire.v1 import referee_pb2 as pb
+from tests.folders import short_folder
 from tests.sdk.libraries import FIRST_CARD, run_alone
 from tests.sdk.referee import ROOT, Talk, first_state, play
 
@@ -31,6 +33,27 @@ async def illegal_move(talk: Talk) -> None:
     await talk.welcome(RULES)
     await talk.send(pb.Event(notice=pb.Notice(fault=pb.FAULT_KIND_ILLEGAL, text="no such card")))
     await talk.send(pb.Event(match_end=pb.MatchEnd()))
+
+
+def read_to_end(connection: socket.socket) -> None:
+    """Read until the other side closes a connection."""
+    while connection.recv(4096):
+        pass
+
+
+def test_a_slow_referee_is_given_time_to_connect() -> None:
+    """The first attempt to connect isn't given up after a second: a seat's connections are limited."""
+    with short_folder() as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{folder}/referee.sock")
+        listener.listen()
+        env = {"PYTHONPATH": str(ROOT), "ARENA_REFEREE": f"unix://{folder}/referee.sock"}
+        with subprocess.Popen([sys.executable, "-c", FIRST_CARD], env=env) as bot:  # noqa: S603 - our own
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(1)
+                with pytest.raises(TimeoutError):
+                    read_to_end(connection)
+            bot.kill()
 
 
 @pytest.mark.parametrize(
@@ -149,6 +172,32 @@ def test_a_bot_that_uses_the_timer_itself_keeps_it() -> None:
 
     alarm = "signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True)); signal.setitimer(0, 0.5)"
     assert play(LATE.replace("    think()", f"    {alarm}"), script) == (0, "")
+
+
+def test_a_bot_that_used_the_timer_is_timed_afterwards() -> None:
+    """If a bot restores the previous handler, a late decision prints the stack and doesn't end the bot."""
+
+    async def script(talk: Talk) -> None:
+        await talk.asked(RULES)
+
+    alarm = "signal.signal(signal.SIGALRM, signal.signal(signal.SIGALRM, lambda *_: None))"
+    late = LATE.replace("SECONDS", "2.5").replace("    think()", f"    {alarm}\n    think()")
+    code, said = play(late, script)
+    assert code == 0
+    assert re.fullmatch("<string>, line [67], in think", where_it_was(said) or ""), said
+
+
+def test_a_handler_from_before_the_match_stays() -> None:
+    """The handler that a bot's file has installed is called, instead of the library's."""
+
+    async def script(talk: Talk) -> None:
+        await talk.asked(RULES)
+        assert talk.process.stdout is not None
+        assert await talk.process.stdout.readline() == b"alarm\n"
+
+    handler = "signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True))"
+    early = LATE.replace("run(choose)", f"{handler}\nrun(choose)")
+    assert play(early.replace("    think()", "    signal.setitimer(0, 0.5)"), script) == (0, "")
 
 
 SILENT = """
