@@ -48,6 +48,7 @@ from arena.play.referee.player import (
 from arena.rules import InvalidRules, Rules, simulation_seed
 
 if TYPE_CHECKING:  # gRPC is slow to import
+    from arena.local.conformance import ConformanceFinding
     from arena.local.referee import LocalTable
 
 
@@ -103,6 +104,16 @@ def _fill_in(text: str, words: Mapping[str, str]) -> str:
     return re.sub("|".join(words), lambda word: words[word[0]], text)
 
 
+def _echo_finding(found: "ConformanceFinding") -> None:
+    bad = "FAIL" if found.required else "note"
+    mark = bad if found.wrong else "ok  " if found.tried else "-   "
+    echo(f"{mark}  {found.rule} ({found.tried - found.wrong} of {found.tried})")
+    if found.first is not None:
+        echo(f"      {found.first}")
+    if found.wrong and not found.required:
+        echo("      Only the variant with a dummy requires this.")
+
+
 def bridge(
     command: Annotated[
         list[str],
@@ -129,7 +140,7 @@ def conformance(
 ) -> None:
     """Play recorded games of every variant with a program, and report its mistakes rule by rule.
 
-    The exit code is 1 if the program broke a rule.
+    The exit code is 1 if the program broke a rule that bots need in every variant.
 
     Example: arena conformance "java -jar mybot.jar"
     """
@@ -156,12 +167,8 @@ def conformance(
         )
     else:
         for each in found:
-            passed = f"{each.tried - each.wrong} of {each.tried}"
-            mark = "FAIL" if each.wrong else "ok  " if each.tried else "-   "
-            echo(f"{mark}  {each.rule} ({passed})")
-            if each.first is not None:
-                echo(f"      {each.first}")
-    wrong = any(each.wrong for each in found)
+            _echo_finding(each)
+    wrong = any(each.wrong for each in found if each.required)
     if wrong and end.stderr:
         show(end.stderr)
     say(f"{len(replies)} decisions in {len(games)} games, one per variant")
@@ -215,7 +222,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     transcript = _JsonTranscript() if as_json else _Transcript(names)
     try:
         with closing(LocalAddress(listen)) as address:
-            waiting = f"waiting for the program: start it with ARENA_REFEREE={address.target}"
+            waiting = f"waiting for the program: start it with ARENA_REFEREE={quote(address.target)}"
             asyncio.run(play(table, address, lambda: say(waiting), transcript.sent, transcript.received))
     except WrongAddress as error:
         fail(str(error))

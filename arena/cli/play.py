@@ -40,7 +40,11 @@ from arena.rules import InvalidRules, Rules
 
 Seed = Annotated[
     int | None,
-    typer.Option(min=0, max=2**64 - 1, help="Seed for decks and Python's random module. Default: random."),
+    typer.Option(
+        min=0,
+        max=2**64 - 1,
+        help="Seed for decks and, unless bots run as programs, Python's random module. Default: random.",
+    ),
 ]
 SoySauce = Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")]
 PassBothWays = Annotated[

@@ -13,6 +13,7 @@ import typer
 
 from arena.cli.console import (
     EXIT_FAILURE,
+    EXIT_INTERRUPTED,
     EXIT_USAGE,
     Json,
     exit_on_write_error,
@@ -82,7 +83,11 @@ def simulate(  # noqa: PLR0913 - one argument per option
                 summary.add(replay)
     except SimulatedBotFailed as failed:
         Report(table).report_mistake(simulated_mistake(failed, summary.games, table[failed.seat]))
+        _say_stopped(summary.games, games, out)
         raise typer.Exit(EXIT_FAILURE) from None
+    except KeyboardInterrupt:
+        _say_stopped(summary.games, games, out)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     except PlayingFailed as error:
         explain(error, EXIT_USAGE)
     if as_json:
@@ -91,6 +96,11 @@ def simulate(  # noqa: PLR0913 - one argument per option
     for seat in summary.seats():
         say("seat {seat}, {bot}: wins {wins}, place {mean_place:.2f}, points {points:.1f}".format_map(seat))
     say(f"{counted(games, 'game')}, --seed {seed}" + (f", in {out}" if out else ""))
+
+
+def _say_stopped(played: int, games: int, out: str | None) -> None:
+    unwritten = f"; {out} was not written" if out and out != "-" else ""
+    say(f"stopped after {played} of {games} games{unwritten}")
 
 
 class _Summary:

@@ -216,10 +216,16 @@ async def _ask_all(
     on_reply: Callable[[Reply], object],
 ) -> str | None:
     """Request every decision. If the connection to the bot is lost, stop and return the reason."""
+    move_seconds, full_bank = clock.move_millis / 1000, clock.bank_millis / 1000
+    game, bank = 0, full_bank
     for events, ask in conversation(games, clock):
         player.send(events)
         if ask is not None:
-            reply, lost = await _reply(queue, ask, clock)
+            if ask.game != game:
+                game, bank = ask.game, full_bank
+            allowed = move_seconds + bank
+            reply, lost = await _reply(queue, ask, allowed)
+            bank = min(bank, allowed - reply.millis / 1000)
             on_reply(reply)
             if lost is not None:
                 return lost
@@ -269,7 +275,7 @@ class _RecordedTable:
         return events, self._asks.get(self._seat)
 
     def play(self, moves: Sequence[Move | None]) -> None:
-        """Play the recorded moves. The clock doesn't run, so the bank stays full."""
+        """Play the recorded moves. The table's clock doesn't run: in every request, the bank is full."""
         asks, self._asks = self._asks, {}
         for seat, ask in asks.items():
             seen = ask.view
@@ -277,9 +283,8 @@ class _RecordedTable:
         self._table.advance(0.0)
 
 
-async def _reply(queue: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:
+async def _reply(queue: _MessageQueue, ask: DecisionRequested, allowed: float) -> tuple[Reply, str | None]:
     """Wait for an answer. Return it and, if the connection to the bot was lost, the reason."""
-    allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
     answer, fault, trouble, lost = None, None, None, None
     try:
@@ -287,7 +292,7 @@ async def _reply(queue: _MessageQueue, ask: DecisionRequested, clock: Clock) -> 
         while not message:  # a message without moves
             message = await queue.next(allowed)
     except TimeoutError:
-        fault, trouble = Fault.TIMEOUT, f"no answer within {allowed:g} s"
+        fault, trouble = Fault.TIMEOUT, f"no answer within {allowed:.1f} s"
         lost = trouble
     else:
         if isinstance(message, Lost):

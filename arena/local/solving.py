@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from arena.local.bots import LocalBot
 from arena.local.games import Mistake, locate
@@ -17,6 +17,8 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, decision_of
 from arena.rules import IllegalMove, Move, View, check_move, seats_to_move, view
 from arena.sdk.bot import Choice, Chooser, as_move, new_chooser
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,25 +42,48 @@ class Solution:
         }
 
 
+class _GameClock:
+    """The ladder's clock for a bot in one game: the move time, and what is left of the bank, in seconds."""
+
+    def __init__(self, timer: DecisionTimer) -> None:
+        clock = Clock()
+        self._timer = timer
+        self._move = clock.move_millis / 1000
+        self._bank = clock.bank_millis / 1000
+
+    @property
+    def allowed(self) -> float:
+        """Seconds for the next decision."""
+        return self._move + self._bank
+
+    def call(self, decide: Callable[[], T]) -> T:
+        """Make a decision. Raises TimeLimitExceeded if it takes too long."""
+        decision = self._timer.call(self.allowed, decide)
+        if self._timer.seconds > self.allowed:
+            raise TimeLimitExceeded
+        self._bank = min(self._bank, self.allowed - self._timer.seconds)
+        return decision
+
+
 def answers(bot: LocalBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
     """Ask a bot for its decisions in these games, in order, and yield its answers.
 
-    Stops at the bot's first failure: an error, or no answer in time. Raises PlayingFailed.
+    Stops at the bot's first failure: an error, or no answer within the ladder's clock. Raises PlayingFailed.
     """
-    clock = Clock()
-    allowed = (clock.move_millis + clock.bank_millis) / 1000
     timer = DecisionTimer()
+    clock = _GameClock(timer)
     with timer.running(sys.__stderr__ or sys.stderr):
         loaded = load_local_bot(bot, timer)
         try:
             for views in games:
-                chooser = timer.call(allowed, lambda: new_chooser(loaded.bot))
+                clock = _GameClock(timer)
+                chooser = timer.call(clock.allowed, lambda: new_chooser(loaded.bot))
                 for seen in views:
-                    move = timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
+                    move = clock.call(lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=refusal(seen, move))
         except TimeLimitExceeded as error:
             where, trace = locate(error, loaded.folder)
-            late = f"no answer within {allowed:.1f} s"
+            late = f"no answer within {clock.allowed:.1f} s"
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=late, where=where, trace=trace)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
             where, trace = locate(error, loaded.folder)
@@ -150,20 +175,19 @@ def simulated_player(bot: LocalBot, timer: DecisionTimer) -> SimulatedPlayer:
     Raises BotUnloadable if it can't be loaded.
     """
     loaded = load_local_bot(bot, timer)
-    clock = Clock()
-    allowed = (clock.move_millis + clock.bank_millis) / 1000
 
     def factory() -> Chooser:
+        clock = _GameClock(timer)
         try:
-            choose = timer.call(allowed, lambda: new_chooser(loaded.bot)).choose
+            choose = timer.call(clock.allowed, lambda: new_chooser(loaded.bot)).choose
         except TimeLimitExceeded as error:
-            raise DecisionTimeout(f"the bot did not begin the game within {allowed:.0f} s") from error
+            raise DecisionTimeout(f"the bot did not begin the game within {clock.allowed:.0f} s") from error
 
         def in_time(seen: View) -> Choice:
             try:
-                return timer.call(allowed, lambda: choose(seen))
+                return clock.call(lambda: choose(seen))
             except TimeLimitExceeded as error:
-                raise DecisionTimeout(f"no answer within {allowed:.0f} s") from error
+                raise DecisionTimeout(f"no answer within {clock.allowed:.1f} s") from error
 
         return Chooser(in_time)
 

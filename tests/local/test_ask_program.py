@@ -90,6 +90,18 @@ def test_a_lost_bot_ends_the_interview(
     assert ("ZeroDivisionError" in done.stderr) == (asked == 3)
 
 
+def test_the_bank_lasts_for_a_whole_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot that is slow in every decision is late once its bank is used up."""
+    monkeypatch.setattr("arena.local.ask_program._LEAVE_SECONDS", 0.1)
+    game, _ = recorded(Rules(players=2), 0)
+    slow = "import time\ndef choose(view):\n time.sleep(1)\n return view.hand[0]"
+    replies, done = ask(
+        command(tmp_path, slow + RUN), game, clock=replace(PATIENT_CLOCK, move_millis=500, bank_millis=1200)
+    )
+    assert len(replies) <= 3
+    assert (done.lost or "").startswith("no answer within")
+
+
 @pytest.mark.parametrize(
     ("text", "why"), [("import sys; sys.exit('no bot')", "it exited with code 1"), (None, "no valid Hello")]
 )

@@ -8,13 +8,14 @@ import pytest
 from arena.local.bots import LocalBot, find_bot
 from arena.local.games import GameInThisProcess, LoadedBot, LocalGame, LocalResult
 from arena.local.puzzle import InvalidPuzzle, encode_puzzle, parse_puzzle
+from arena.local.solving import answers
 from arena.local.timing import DecisionTimer
 from arena.local.workers import BotUnloadable, PythonPlayer, WorkerEnded, load_local_bot
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock
-from arena.rules import Rules
+from arena.rules import Rules, new_game, shuffled_deck, view
 
 QUICK = Clock(move_millis=150, bank_millis=300)
 FIRST = "def choose(view):\n    return view.legal_moves()[0]\n"
@@ -106,6 +107,18 @@ def test_the_position_of_a_mistake_can_be_asked_again(tmp_path: Path) -> None:
     again = next(mistake.puzzle for mistake in result.mistakes if mistake.bot == 2)
     assert again is not None
     assert list(again.views()) == seen
+
+
+def test_a_puzzle_is_asked_with_the_games_bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Earlier decisions use up the bank, as in the game."""
+    slow = write(tmp_path, "slow", "import time\ndef choose(view):\n time.sleep(1)\n return view.hand[0]")
+    fast = write(tmp_path, "fast", "def choose(view): return view.hand[0]")
+    monkeypatch.setattr("arena.local.solving.Clock", lambda: Clock(move_millis=500, bank_millis=1200))
+    state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes(16)))
+    asked = list(answers(slow, [[view(state, 0)] * 9]))
+    assert len(asked) <= 3
+    assert (asked[-1].trouble or "").startswith("no answer within")
+    assert len(list(answers(fast, [[view(state, 0)] * 9]))) == 9
 
 
 def test_a_puzzle_that_the_rules_forbid_is_refused(tmp_path: Path) -> None:
