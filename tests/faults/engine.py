@@ -92,9 +92,8 @@ class Engine:
             subprocess.run(["umount", "--lazy", mount], check=False)  # noqa: S603, S607 - our own words
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def take_images(self) -> None:
-        """Copy the base image and the canary's image from the host's engine, which saves a build."""
-        names = [PYTHON.base_image, CANARY_IMAGE]
+    def take_images(self, *names: str) -> None:
+        """Copy images from the host's engine, which saves a build."""
         program = _program("docker")
         with subprocess.Popen([program, "save", *names], stdout=subprocess.PIPE) as saved:  # noqa: S603 - Docker's own
             subprocess.run(  # noqa: S603 - as above
@@ -116,7 +115,6 @@ def engine_alone() -> Iterator[Engine]:
         engine = Engine(folder)
         try:
             engine.start()
-            engine.take_images()
             yield engine
         finally:
             engine.close()
@@ -128,6 +126,7 @@ def stop_the_engine(tally: Tally, dice: random.Random, times: int) -> None:
         engine_alone() as engine,
         installed(RuntimeName.DOCKER, variables={"DOCKER_HOST": engine.address}) as arena,
     ):
+        engine.take_images(PYTHON.base_image, CANARY_IMAGE)
         for turn in range(1, times + 1):
             arena.queue(dice, 2, deals=24)
             if arena.ended:

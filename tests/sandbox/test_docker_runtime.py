@@ -7,6 +7,7 @@ import subprocess
 import sys
 import uuid
 from concurrent import futures
+from contextlib import closing
 from pathlib import Path
 
 import docker
@@ -15,9 +16,10 @@ import pytest
 from arena.sandbox.docker import sandbox as docker_sandbox
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime, choose_runtime
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeFailure
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, EngineUnavailable, LaunchRefused, RuntimeFailure
+from tests.faults.engine import engine_alone
 from tests.patience import WAIT_SECONDS
-from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, listening, run, spec_for
+from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, launched, listening, run, spec_for
 
 pytestmark = pytest.mark.docker
 
@@ -244,4 +246,24 @@ def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tm
     with pytest.raises(RuntimeFailure, match="is not responding"):
         runtime.sweep("any")
     runtime.close()
+    gc.collect()  # collected here, where its warnings are expected
+
+
+@DIAL_FAILURES_LEAK
+@pytest.mark.usefixtures("root")
+def test_an_engine_that_has_restarted_blames_nobody(base_image: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has forgotten that it ended the container. If systemd keeps its socket, no request fails."""
+    with engine_alone() as engine:
+        engine.take_images(base_image)
+        monkeypatch.setenv("DOCKER_HOST", engine.address)
+        with (
+            closing(docker.DockerClient(base_url=engine.address)) as client,
+            closing(DockerStage(client, base_image)) as stage,
+            launched(stage, stage.source(FOREVER)) as (sandbox, _),
+        ):
+            sandbox.check_untouched()
+            engine.stop(killed=False)
+            engine.start()
+            with pytest.raises(EngineUnavailable, match="the engine has restarted"):
+                sandbox.check_untouched()
     gc.collect()  # collected here, where its warnings are expected

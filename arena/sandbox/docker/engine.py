@@ -118,16 +118,25 @@ _INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")
 cause."""
 
 
+_FEW_EVENTS: Final = 128
+"""The engine remembers its last 256 events, across all containers. If it reports fewer than this, it has not
+forgotten any since it started, even if a few are newer than the report."""
+
+
 def requests_to_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
     """Return the requests that the engine received to end, stop or slow a container, in order.
 
-    The engine remembers only its last 256 events, across all containers. ``until`` is in seconds since 1970
-    by the engine's clock.
+    ``until`` is in seconds since 1970 by the engine's clock. Raises EngineUnavailable if the engine has
+    restarted since it created the container: it forgets all events then, and may have ended the container
+    itself. A request may reach the new engine without an error if systemd keeps the socket open.
     """
-    filters = {"container": container, "event": list(_INTERFERING_EVENTS)}
-    events = client.events(since=0, until=until, filters=filters, decode=True)  # type: ignore[call-overload] # float
+    events = client.events(since=0, until=until, decode=True)  # type: ignore[call-overload] # float
     with closing(events):
-        return tuple(event["Action"] for event in events)
+        remembered = list(events)
+    own = [event["Action"] for event in remembered if event["Actor"]["ID"] == container]
+    if "create" not in own and len(remembered) < _FEW_EVENTS:
+        raise EngineUnavailable(f"the engine has restarted since it created container {container[:12]}")
+    return tuple(action for action in own if action in _INTERFERING_EVENTS)
 
 
 _LOCAL: Final = "http+docker://localhost"
