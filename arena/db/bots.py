@@ -30,7 +30,7 @@ from arena.db.schema import (
     ON_THE_BOARD,
     OPEN_MATCH,
     OPEN_SUBMISSION,
-    PLAYS,
+    QUARANTINED,
     AccountRow,
     BotRow,
     BotVersionRow,
@@ -83,7 +83,7 @@ class KnownVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HouseVersion:
-    """The active version of a house bot."""
+    """A version of a house bot."""
 
     id: int
     bot: str
@@ -261,12 +261,21 @@ class Bots(Repository):
     def house_versions(self) -> tuple[HouseVersion, ...]:
         """Return the active versions of house bots, sorted by name."""
         with self._transactions.read() as connection:
+            rows = connection.execute(_house_versions().where(BotVersionRow.number == BotRow.playing))
+            return tuple(from_row(HouseVersion, row) for row in rows)
+
+    def superseded_house_versions(self) -> tuple[HouseVersion, ...]:
+        """Return available inactive versions of house bots in matches that are waiting or may be released."""
+        seated = (
+            select(MatchSeatRow.version_id)
+            .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
+            .where(or_(text(OPEN_MATCH), text(QUARANTINED)))
+        )
+        with self._transactions.read() as connection:
             rows = connection.execute(
-                select(BotVersionRow.id, BotRow.name.label("bot"), BotVersionRow.source)
-                .add_columns(BotVersionRow.gone.is_(None).label("available"))
-                .join(BotRow, PLAYS)
-                .where(BotRow.house)
-                .order_by(BotRow.name)
+                _house_versions()
+                .where(BotVersionRow.number != BotRow.playing, BotVersionRow.gone.is_(None))
+                .where(BotVersionRow.id.in_(seated))
             )
             return tuple(from_row(HouseVersion, row) for row in rows)
 
@@ -276,6 +285,16 @@ class Bots(Repository):
             return
         with self._transactions.write() as connection:
             _set_gone(connection, gone, back, at)
+
+
+def _house_versions() -> Select[Any]:
+    return (
+        select(BotVersionRow.id, BotRow.name.label("bot"), BotVersionRow.source)
+        .add_columns(BotVersionRow.gone.is_(None).label("available"))
+        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
+        .where(BotRow.house)
+        .order_by(BotRow.name)
+    )
 
 
 def _set_gone(connection: Connection, gone: Collection[int], back: Collection[int], at: datetime) -> None:

@@ -219,7 +219,7 @@ def playable(
 
 
 def delete_cancelled(connection: Connection) -> None:
-    """Delete the waiting matches with a disqualified bot, or with a submission that isn't qualifying."""
+    """Delete the waiting matches that will never be played: see :func:`_is_cancelled`."""
     # A locked match is being claimed or deleted, so don't wait for it.
     waiting = _open(MatchState.WAITING).where(_is_cancelled()).with_for_update(skip_locked=True, of=MatchRow)
     deleted = connection.execute(waiting).scalars().all()
@@ -228,14 +228,19 @@ def delete_cancelled(connection: Connection) -> None:
 
 
 def _is_cancelled() -> ColumnElement[bool]:
-    """Return the condition that a match has a disqualified bot, or a submission that isn't qualifying."""
+    """Return the condition that a match will never be played.
+
+    It has a disqualified bot, a submission that isn't qualifying, or an old version of a house bot whose
+    source is gone.
+    """
+    gone = and_(BotRow.house, BotVersionRow.gone.is_not(None), BotVersionRow.number != BotRow.playing)
     seats = (
         select(MatchSeatRow.seat)
         .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
         .outerjoin(BotRow, BotRow.id == BotVersionRow.bot_id)
         .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
         .where(MatchSeatRow.match_id == MatchRow.id)
-        .where(or_(BotRow.state == BotState.DISQUALIFIED, SubmissionRow.stage != Stage.QUALIFYING))
+        .where(or_(BotRow.state == BotState.DISQUALIFIED, SubmissionRow.stage != Stage.QUALIFYING, gone))
     )
     return exists(seats.correlate(MatchRow))
 

@@ -26,6 +26,7 @@ from arena.ladder.settings import LadderSettings
 from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.sandbox_controls import Gate
 from arena.rules import Rules
+from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailure
 
 _log = structlog.get_logger()
 
@@ -81,6 +82,24 @@ class Ladder:
             except BotTaken as error:
                 _log.warning("house bot left out", bot=name, reason=str(error))
         self.update_house_bots()
+
+    def cancel_unplayable(self, check_source: Callable[[str], object]) -> None:
+        """Cancel matches with old versions of house bots whose sources no longer exist.
+
+        After a restore on another machine, house bots have new images. The ladder and the qualifications
+        queue other matches. ``check_source`` raises RuntimeFailure or LaunchRefused if a source can't be
+        started. Raises EngineUnavailable.
+        """
+        lost: list[int] = []
+        for each in self._store.bots.superseded_house_versions():
+            try:
+                check_source(each.source)
+            except EngineUnavailable:
+                raise
+            except (LaunchRefused, RuntimeFailure) as error:
+                _log.warning("matches cancelled", bot=each.bot, source=each.source, reason=str(error))
+                lost.append(each.id)
+        self._store.bots.record_house_versions(gone=lost, back=[], at=self.entropy.now())
 
     def update_house_bots(self) -> None:
         """Suspend house bots whose source is missing, and their waiting matches, until the source is back."""

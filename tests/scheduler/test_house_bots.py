@@ -1,11 +1,13 @@
 """Tests of house bots whose folder is temporarily missing."""
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import structlog
 
+from arena.db.errors import VersionGone
 from arena.db.store import Store
 from arena.play.botfiles import samples
 from arena.protocol.match import Limits, RuntimeName
@@ -13,7 +15,8 @@ from arena.protocol.sandbox_controls import Gate
 from arena.sandbox.docker.images import is_image_id
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.ladder import Ladder
-from tests.db.builders import add_bot
+from tests.db.builders import START, add_bot, add_matches, put_aside
+from tests.db.test_queue import ENTRY
 from tests.scheduler.test_coordinator import Notes, entropy, play
 
 BOTS = ("random", "greedy", "spoiler")
@@ -70,6 +73,29 @@ def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders:
     assert {place for bot in store.ratings.candidates() for place, games in bot.queued.items() if games} == {
         2
     }
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_matches_with_a_version_that_no_longer_exists_are_cancelled(
+    store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path, *, exists: bool
+) -> None:
+    """After a restore on another machine, house bots have other sources. The old ones may not exist there."""
+    assert ladder is not None
+    old = {each.bot: each.id for each in store.bots.house_versions()}
+    add_matches(store, "m", (old["greedy"], old["random"]), matches=2)
+    put_aside(store)
+    shutil.copytree(folders["greedy"], tmp_path / "greedy")
+    if not exists:
+        shutil.rmtree(folders["greedy"])
+    runtime = ProcessRuntime()
+    again = Ladder(store, RuntimeName.DOCKER, entropy(), Gate(), Limits(), has=runtime.has_source)
+    again.enter_house_bots([("greedy", str(tmp_path / "greedy"))])
+    again.cancel_unplayable(runtime.check_source)
+    assert store.queue.waiting(RuntimeName.DOCKER) == exists
+    store.leases.expire(START)
+    assert store.activity.totals().matches_waiting == exists
+    with nullcontext() if exists else pytest.raises(VersionGone):
+        store.queue.release("m-0", ENTRY)
 
 
 @pytest.mark.parametrize("name", ["greedy", "Greedy"])
