@@ -17,6 +17,7 @@ from arena.app.host import examine, host_setup, runtime_of, slots_of_host
 from arena.app.intake import fetched_images
 from arena.app.monitoring import health_server
 from arena.ops.health import loop_check, new_registry
+from arena.platform.files import Disk
 from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Address, Settings
 from arena.play.launcher.slots import sweeper
@@ -56,7 +57,8 @@ def work(settings: Settings, port: int, say: Say) -> None:
         host_setup(settings, runtime, install) as setup,
     ):
         slots = slots_of_host()
-        runner = MatchRunner(runtime, install, setup.run_dir, slots)
+        disk = Disk(settings.data_dir, settings.least_free)
+        runner = MatchRunner(runtime, install, setup.run_dir, slots, has_room=disk.has_room)
         health = MemberHealth("this host's controls have not been checked yet")
         with _health_server(settings, runtime, runner, health):
             if setup.swept:
@@ -99,7 +101,10 @@ def _health_server(
     return health_server(
         settings,
         alive={"main loop": loop_check(lambda: health.last_tick, time.monotonic)},
-        ready={"engine": runtime.unavailable_reason, "worker": lambda: health.missing},
+        ready={
+            "engine": runtime.unavailable_reason,
+            "worker": lambda: health.missing or runner.state().trouble,
+        },
         registry=registry,
     )
 

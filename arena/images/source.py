@@ -82,6 +82,20 @@ class StoreSource:
         with _as_runtime_failure():
             return self._store.records.ids()
 
+    def unavailable_reason(self) -> str | None:
+        """See :class:`arena.sandbox.runtime.ImageSource`.
+
+        The coordinator stores house bots' images before it sends matches to workers, so a worker's store can
+        be empty only for a moment. The coordinator checks its own store with
+        :func:`arena.images.keeper.stored_ids`.
+        """
+        if self._now is not None or self.ids():
+            return None
+        return (
+            f"there are no images in {self._store}: if the coordinator has started before, check that the "
+            "store is mounted, and that ARENA_IMAGES_URL is correct"
+        )
+
 
 @contextmanager
 def _as_runtime_failure() -> Iterator[None]:

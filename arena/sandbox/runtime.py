@@ -265,3 +265,6 @@ class ImageSource(Protocol):
 
     def ids(self) -> Collection[str]:
         """Return the ids of all stored images."""
+
+    def unavailable_reason(self) -> str | None:
+        """Return why images can't be loaded, or None."""

@@ -18,6 +18,7 @@ from arena.images.source import StoreSource
 from arena.images.store import ImageStore, PrunePolicy
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.images import DockerImages, EngineImage
+from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import KeptImage, RuntimeFailure
 from tests.images.builders import NOW, keep, store_in
 from tests.images.tars import file, tar
@@ -41,6 +42,10 @@ class Counting:
     def repository(self) -> str:
         """Return the repository of the wrapped source."""
         return self.source.repository
+
+    def unavailable_reason(self) -> str | None:
+        """Return the wrapped source's reason."""
+        return self.source.unavailable_reason()
 
     def find(self, id_: str) -> KeptImage | None:
         """Return the image of the wrapped source; count the archives read from it."""
@@ -111,6 +116,26 @@ def test_a_stored_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
     assert inspected["RootFS"]["Layers"] == [layer.digest for layer in image.layers]
     assert hall.images.find(image.id) == found
     assert hall.source.given == [image.id]
+
+
+def test_a_worker_whose_store_is_not_mounted_keeps_its_images(hall: Hall) -> None:
+    """It reports the reason until the store is back, and neither prunes nor claims to be able to play."""
+    image = hall.keep("kept")
+    hall.images.find(image.id)
+    source = StoreSource(hall.store, hall.source.repository.removeprefix("kaiten/submitted-"), None)
+    runtime = DockerRuntime(hall.client, images=source)
+    images = hall.folder / "images"
+    images.rename(hall.folder / "away")
+    images.mkdir()
+    assert "there are no images in" in (runtime.unavailable_reason() or "")
+    with pytest.raises(RuntimeFailure, match="check that the store is mounted"):
+        runtime.prune_images()
+    assert hall.names() == [hall.name(image)]
+    images.rmdir()
+    (hall.folder / "away").rename(images)
+    assert runtime.unavailable_reason() is None
+    runtime.prune_images()
+    assert hall.names() == [hall.name(image)]
 
 
 def test_two_seats_load_an_image_once(hall: Hall) -> None:

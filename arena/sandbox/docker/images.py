@@ -73,6 +73,10 @@ class DockerImages:
         with self._locks.setdefault(source, threading.Lock()):
             return _check_runnable(self._load_and_check(self._name(self._source, source), kept))
 
+    def unavailable_reason(self) -> str | None:
+        """Return why stored images can't be loaded, or None. Raises RuntimeFailure."""
+        return None if self._source is None else self._source.unavailable_reason()
+
     def prune(self) -> None:
         """Remove loaded images that the source no longer has.
 
@@ -80,6 +84,8 @@ class DockerImages:
         """
         if self._source is None:
             return
+        if (reason := self._source.unavailable_reason()) is not None:
+            raise RuntimeFailure(reason)
         with engine_errors(f"list the images of {self._source.repository}"):
             # docker-py's stubs don't declare that images can be listed by name.
             found: Any = self._client.images(name=self._source.repository)

@@ -128,7 +128,7 @@ class DockerRuntime:
         return report_of(evidence, self.describe, now())
 
     def unavailable_reason(self) -> str | None:
-        """Return why the engine can't run bots, or None if no reason is known.
+        """Return why bots can't run, or None if no reason is known.
 
         An engine that is shutting down still answers pings for a few seconds, but does nothing else. If the
         engine hangs, each call to this method takes a few seconds.
@@ -137,9 +137,9 @@ class DockerRuntime:
             with engine_errors("reach the engine"):
                 self._health_client.ping()
             self._health_init.ensure()
+            return self._images.unavailable_reason()
         except RuntimeFailure as error:
             return str(error)
-        return None
 
     def has_source(self, source: str) -> bool:
         """Return True if the source is an image id."""

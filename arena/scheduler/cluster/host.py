@@ -58,10 +58,19 @@ class MatchRunner:
     """Plays matches in this host's slots. Thread-safe.
 
     ``install`` is the installation's id, which is part of each sandbox's name. ``run_dir`` contains folders
-    for sockets.
+    for sockets. ``has_room`` returns whether the disk has room for matches.
     """
 
-    def __init__(self, runtime: Runtime, install: str, run_dir: Path, slots: SlotPool) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        install: str,
+        run_dir: Path,
+        slots: SlotPool,
+        *,
+        has_room: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._has_room = has_room
         self._runtime = runtime
         self._install = install
         self._run_dir = run_dir
@@ -167,8 +176,10 @@ class MatchRunner:
             self._rejecting = True
 
     def poll(self) -> None:
-        """Check whether a failed host has recovered; call this at intervals."""
-        if self._trouble is not None:
+        """Check the disk, and whether a failed host has recovered; call this at intervals."""
+        if not self._has_room():
+            self._trouble = "its disk is full: free space, or lower ARENA_DISK_FLOOR_GIB"
+        elif self._trouble is not None:
             self._trouble = self._runtime.unavailable_reason()
 
 

@@ -107,7 +107,7 @@ class Link:
                 task.cancel()
 
         answer.add_done_callback(cancel)
-        self._loop.add_callback(_forward, task, answer)
+        self._loop.add_callback(_forward, self._client, task, answer)
         return answer
 
     def _read(self, address: str, info: dict[str, Any]) -> ClusterMember | None:
@@ -124,10 +124,10 @@ class Link:
         self._opened.close()
 
 
-async def _forward(task: DaskFuture[bytes], answer: Future[bytes]) -> None:
+async def _forward(client: Client, task: DaskFuture[bytes], answer: Future[bytes]) -> None:
     """Complete ``answer`` with the task's result, error or cancellation, unless it was cancelled."""
     try:
-        result = await _fetched(task)
+        result = await _fetched(client, task)
     except CancelledError:
         answer.cancel()
         answer.set_running_or_notify_cancel()
@@ -139,21 +139,26 @@ async def _forward(task: DaskFuture[bytes], answer: Future[bytes]) -> None:
             answer.set_result(result)
 
 
-async def _fetched(task: DaskFuture[bytes]) -> bytes:
+async def _fetched(client: Client, task: DaskFuture[bytes]) -> bytes:
     """Return a task's result, or raise its error.
 
-    If the connection fails during the fetch, fetch the result again; dask's own executor would never complete
-    the future.
+    If the connection fails during the fetch, or the scheduler can't call the worker, fetch the result again;
+    dask's own executor would never complete the future. Each result is fetched alone: dask would fetch it
+    together with others, and drop all of them if one of their workers can't be called.
     """
+    # What is used here isn't in dask's annotations, and has no public version for this event loop.
+    scheduler: Any = client.scheduler
+    state: Any = task._state  # noqa: SLF001 - as above
     while True:
-        try:
-            result: bytes = await task._result()  # noqa: SLF001 - has no public version for this event loop
-        except Exception:
-            if task.status != "finished":
-                raise
-            await asyncio.sleep(_FETCH_SECONDS)
-        else:
-            return result
+        await state.wait()
+        if task.status != "finished":
+            await task._result()  # noqa: SLF001 - as above; raises its error
+        with suppress(OSError):
+            response = await scheduler.gather(keys=[task.key])
+            if response["status"] == "OK":
+                result: bytes = response["data"][task.key]
+                return result
+        await asyncio.sleep(_FETCH_SECONDS)
 
 
 class _Client(Client):

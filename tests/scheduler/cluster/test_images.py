@@ -19,8 +19,9 @@ from arena.play.botfiles import samples
 from arena.protocol.match import Clock, RuntimeName
 from arena.sandbox.builder import ImageBuilder
 from tests.db.builders import new_match
-from tests.scheduler.cluster.hosts import hosts
+from tests.scheduler.cluster.hosts import Hosts, hosts
 from tests.scheduler.cluster.runs import Notes
+from tests.patience import wait_until
 from tests.soak import many
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
@@ -59,10 +60,13 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
     """
     (tmp_path / "images").mkdir()
     with (
-        hosts(RuntimeName.DOCKER, tmp_path / "images", workers=1) as cluster,
+        hosts(RuntimeName.DOCKER, tmp_path / "images", workers=0) as cluster,
         open_arena(cluster.settings()) as arena,
     ):
+        cluster.start_worker("worker0")
+        wait_until(lambda: "there are no images in" in told(cluster), "the worker without images")
         arena.enter_house_bots(bots, print)
+        cluster.await_up("worker0")
         assert remove(docker_client, f"kaiten/bot-{bots[0][0]}") == 1
         install = (cluster.folder / "worker0" / "install").read_text().strip()
         for number in range(many(1, 2)):
@@ -79,6 +83,12 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
         assert images.records.ids() == kept
         assert not arena.ladder.gate.house_only
         assert arena.store.activity.hosts()[0].report.isolates
+
+
+def told(cluster: Hosts) -> str:
+    """Return why the worker isn't ready, or an empty string if it isn't listening yet."""
+    answer = cluster.ask("worker0", "/readyz")
+    return "" if answer is None else answer.text
 
 
 def _queue(store: Store, id_: str) -> None:

@@ -2,14 +2,19 @@
 
 import asyncio
 import gc
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Scheduler, Security, Worker
+from msgspec.structs import replace
 
-from arena.scheduler.cluster.host import SEAT, MatchRunnerPlugin
+from arena.scheduler.cluster.host import SEAT, MatchRunnerPlugin, play_here
 from arena.scheduler.cluster.link import Link, OnProgress
 from arena.scheduler.cluster.member import UNUSED_ADDRESS, configure_dask
 from arena.scheduler.cluster.messages import EXTRA, Record, WorkerState, write
@@ -52,23 +57,62 @@ def test_a_result_is_dropped_once_it_has_arrived(tmp_path: Path, cuts: int) -> N
     asyncio.run(_results_left(tmp_path, cuts))
 
 
+def _worker(scheduler: Scheduler, folder: Path, name: str) -> Worker:
+    return Worker(
+        scheduler.address,
+        name=name,
+        host="127.0.0.1",
+        nthreads=5,
+        resources={SEAT: 5},
+        memory_limit=0,
+        local_directory=str(folder / name),
+        dashboard=False,
+        dashboard_address=UNUSED_ADDRESS,
+        plugins=(MatchRunnerPlugin(Runner()),),  # type: ignore[arg-type] # only these methods are called
+        startup_information={EXTRA: lambda _: write(replace(CARD, name=name))},
+        metrics={EXTRA: lambda _: write(WorkerState(busy={}))},
+    )
+
+
+def test_a_worker_that_cannot_be_called_delays_no_other_results(tmp_path: Path) -> None:
+    """The results of the others arrive although those of this worker can't be fetched."""
+    configure_dask()
+    asyncio.run(_some_unreachable(tmp_path))
+
+
+async def _some_unreachable(folder: Path) -> None:
+    async with (
+        Scheduler(host="tcp://127.0.0.1:0", dashboard=False, dashboard_address=UNUSED_ADDRESS) as scheduler,
+        _worker(scheduler, folder, "cut-off") as cut_off,
+        _worker(scheduler, folder, "other"),
+    ):
+        loop = asyncio.get_running_loop()
+
+        def answers() -> None:
+            link = Link(scheduler.address, Security(require_encryption=False), "s", lambda *_: None)
+            with closing(link):
+                members = {member.card.name: member for member in link.members()}
+                asyncio.run_coroutine_threadsafe(_stop_listening(cut_off), loop).result(WAIT_SECONDS)
+                lost: list[Future[bytes]] = []
+                # Their ends must be staggered: dask fetches results together if they end together.
+                for number in range(10):
+                    lost.append(link.submit(members["cut-off"], 1, play_here, b"", "s", str(number)))
+                    wait_until(lambda: len(cut_off.data) > number, "the end of the match")  # noqa: B023 - called immediately
+                    time.sleep(0.2)
+                assert link.submit(members["other"], 1, play_here, b"", "s", "t").result(WAIT_SECONDS)
+                assert not any(each.done() for each in lost)
+
+        await asyncio.to_thread(answers)
+
+
+async def _stop_listening(worker: Worker) -> None:
+    worker._stop_listeners()  # noqa: SLF001 - its other connections must stay
+
+
 async def _results_left(folder: Path, cuts: int) -> None:
     async with (
         Scheduler(host="tcp://127.0.0.1:0", dashboard=False, dashboard_address=UNUSED_ADDRESS) as scheduler,
-        Worker(
-            scheduler.address,
-            name="name",
-            host="127.0.0.1",
-            nthreads=5,
-            resources={SEAT: 5},
-            memory_limit=0,
-            local_directory=str(folder),
-            dashboard=False,
-            dashboard_address=UNUSED_ADDRESS,
-            plugins=(MatchRunnerPlugin(Runner()),),  # type: ignore[arg-type] # only these methods are called
-            startup_information={EXTRA: lambda _: write(CARD)},
-            metrics={EXTRA: lambda _: write(WorkerState(busy={}))},
-        ) as worker,
+        _worker(scheduler, folder, "name") as worker,
     ):
         workers = await asyncio.to_thread(_played, scheduler.address, cuts)
         await asyncio.to_thread(wait_until, lambda: not worker.data and not scheduler.tasks, "no results")
@@ -83,16 +127,16 @@ def _played(address: str, cuts: int) -> ClusterWorkers:
 
     def connect(session: str, on_progress: OnProgress) -> Link:
         link = Link(address, Security(require_encryption=False), session, on_progress)
-        client, failures = link._client, iter(range(cuts))  # noqa: SLF001 - only this call must fail
-        gather = client._gather  # noqa: SLF001 - as above
+        scheduler: Any = link._client.scheduler  # noqa: SLF001 - only this call must fail
+        gather, failures = scheduler.gather, iter(range(cuts))
 
-        async def flaky_gather(*args: object, **options: object) -> list[bytes]:
+        async def flaky_gather(**options: object) -> dict[str, object]:
             if next(failures, None) is not None:
                 raise OSError("the connection was cut")
-            fetched: list[bytes] = await gather(*args, **options)  # type: ignore[no-untyped-call] # not in dask's annotations
+            fetched: dict[str, object] = await gather(**options)
             return fetched
 
-        client._gather = flaky_gather  # type: ignore[method-assign] # noqa: SLF001 - as above
+        scheduler.gather = flaky_gather
         return link
 
     workers = ClusterWorkers(connect, lambda _: None, lambda: datetime.now(UTC))

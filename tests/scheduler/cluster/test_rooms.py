@@ -86,6 +86,19 @@ def test_a_seat_whose_sandbox_could_not_be_removed_is_in_use(run_dir: Path) -> N
     )
 
 
+def test_a_worker_with_a_full_disk_gets_no_matches(run_dir: Path) -> None:
+    """It gets matches again when there is room."""
+    room = False
+    runner = MatchRunner(ProcessRuntime(), "test", run_dir, SlotPool(5, 0.4), has_room=lambda: room)
+    runner.poll()
+    assert "disk is full" in (runner.state().trouble or "")
+    assert taken(rooms(member("a", state=runner.state())), 2) is None
+    room = True
+    runner.poll()
+    assert runner.state().trouble is None
+    assert taken(rooms(member("a", state=runner.state())), 2) == "a"
+
+
 def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
     """A restarted worker counts as another run, with all of its seats free."""
     where = rooms(member("a"))
