@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import socket
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
@@ -131,7 +130,8 @@ def _worker_options(settings: Settings, scheduler: Address, port: int, report: H
     from arena.scheduler.cluster.member import WrongCluster, address_of, security_of  # noqa: PLC0415 - as above
     from arena.scheduler.cluster.messages import WorkerCard  # noqa: PLC0415 - as above
 
-    install, slots, host = install_id(settings.data_dir), slots_of_host(), socket.gethostname()
+    # The engine's host: in a container, this process has another hostname.
+    install, slots, host = install_id(settings.data_dir), slots_of_host(), report.host
     card = WorkerCard(
         run="",
         name=f"{host[: _MAX_NAME_LENGTH - len(install) - 1]}-{install}",

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from arena.db.schema import AuditEntryRow as Row
 
@@ -51,11 +51,12 @@ def has(connection: Connection, entry: NewAuditEntry) -> bool:
 def last(connection: Connection, limit: int, account: str | None) -> tuple[AuditEntry, ...]:
     """Return the last ``limit`` entries, oldest first.
 
-    If ``account`` is given, return only entries by or about this account.
+    If ``account`` is given, return only entries by or about this account; the case doesn't matter.
     """
     query = select(Row.__table__)
     if account is not None:
-        query = query.where(or_(Row.who == account, Row.subject == f"account:{account}"))
+        name = account.lower()
+        query = query.where(or_(func.lower(Row.who) == name, func.lower(Row.subject) == f"account:{name}"))
     rows = connection.execute(query.order_by(Row.number.desc()).limit(limit)).all()
     return tuple(AuditEntry(**row._asdict()) for row in reversed(rows))
 

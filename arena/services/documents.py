@@ -1,5 +1,6 @@
 """The API's documents about bots and the arena's activity. Commands print them too."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -71,7 +72,7 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
         quarantined=tuple(map(quarantine_entry, store.queue.quarantined(MAX_QUARANTINED)))
         if operator
         else None,
-        hosts=tuple(_host(host, workers) for host in store.activity.hosts()),
+        hosts=_hosts(store.activity.hosts(), workers),
     )
 
 
@@ -123,6 +124,14 @@ def quarantine_entry(match: QuarantineEntry) -> QuarantineEntry:
 
 def _cleaned(seats: tuple[Seated, ...]) -> tuple[Seated, ...]:
     return tuple(replace(seat, bot=clean_name(seat.bot)) for seat in seats)
+
+
+def _hosts(known: Sequence[HostStatus], workers: tuple[KnownWorker, ...]) -> tuple[Host, ...]:
+    """Return the hosts with workers, and the one that was checked last, which decides about uploads."""
+    present = {worker.status.host for worker in workers}
+    return tuple(
+        _host(host, workers) for number, host in enumerate(known) if not number or host.report.host in present
+    )
 
 
 def _host(status: HostStatus, workers: tuple[KnownWorker, ...]) -> Host:

@@ -72,6 +72,10 @@ def test_the_audit_log_shows_the_addresses_of_users(empty: Operator) -> None:
         ["1", at, "ann", "log-in", "", "", "192.0.2.7"],
         ["2", at, "terminal:root", "invite", "", ""],
     ]
+    assert empty.does("audit", "--account", "Ann").split("\t")[0] == "1"
+    done = empty.types("audit", "--account", "bob")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no account called bob" in done.err
 
 
 @pytest.mark.parametrize("words", ["audit --last", "play-version mine"])

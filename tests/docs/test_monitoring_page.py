@@ -79,4 +79,4 @@ def test_the_examples_use_existing_metrics() -> None:
         family = found[name.removesuffix("_total")]
         assert not label or label in labels(family)
         assert not value or value in {*Outcome, *MatchState}
-    assert rules.count("- alert: ") == 3
+    assert rules.count("- alert: ") == 4

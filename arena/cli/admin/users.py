@@ -142,6 +142,9 @@ def audit(
     """Print the audit log, oldest entries first: actions by operators, and by users on their own accounts."""
     with open_arena_store() as (_, store):
         entries = store.accounts.audit(last, account)
+    if account is not None and not entries:
+        with operating() as operators:
+            operators.find(account)  # an unknown name must not look like an account without entries
     for entry in entries:
         at = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         fields = (str(entry.number), at, entry.who, entry.what, entry.subject, entry.detail)

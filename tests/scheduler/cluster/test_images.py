@@ -19,9 +19,9 @@ from arena.play.botfiles import samples
 from arena.protocol.match import Clock, RuntimeName
 from arena.sandbox.builder import ImageBuilder
 from tests.db.builders import new_match
+from tests.patience import wait_until
 from tests.scheduler.cluster.hosts import Hosts, hosts
 from tests.scheduler.cluster.runs import Notes
-from tests.patience import wait_until
 from tests.soak import many
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
