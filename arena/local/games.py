@@ -93,7 +93,8 @@ class GameInThisProcess:
         clock: Clock,  # the ladder's
         timer: DecisionTimer,  # running
         # Called before each decision, with the seat that has to move and the earlier decisions.
-        asking: Callable[[int, Steps], None] = lambda _seat, _steps: None,
+        # Instead of them, it gets None before the seat is told the result.
+        asking: Callable[[int, Steps | None], None] = lambda _seat, _steps: None,
     ) -> None:
         self._game = game
         self._players = players
@@ -208,6 +209,7 @@ class GameInThisProcess:
 
     def _send_result(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
         """Pass the result to a bot. On the ladder, a failure here ends the program, but the game counts."""
+        self._asking(seat, None)
         try:
             self._timer.call(self._move_seconds, lambda: tell(end))
         except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises

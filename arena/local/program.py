@@ -1,15 +1,22 @@
 """Runs a Python bot's file as a program: ``python -m arena.local.program FILE``.
 
-The file needn't end with ``run(...)``, so bots that can be called in process also work as programs.
+The file runs as on the ladder, where it ends with ``run(...)``. It needn't, so bots that can be called in
+process also work as programs.
 """
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
-from arena.play.botfiles import bot_of
+from arena.play.botfiles import bot_in
 from arena.sdk import run
 
 if __name__ == "__main__":
     file = Path(sys.argv[1]).absolute()
     sys.path.insert(0, str(file.parent))
-    run(bot_of(file))
+    main = ModuleType("__main__")
+    main.__file__ = str(file)
+    # The bot's pickles and child processes look it up by this name.
+    sys.modules["__main__"] = main
+    exec(compile(file.read_bytes(), file, "exec"), vars(main))  # noqa: S102 - exits if it calls run
+    run(bot_in(main, file))

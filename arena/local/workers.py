@@ -142,8 +142,12 @@ class SharedRequest:
         self._steps, self._end = 0, self._HEAD.size
         self._HEAD.pack_into(self._memory, 0, game, -1, 0)
 
-    def ask(self, seat: int, steps: Steps) -> None:
-        """Record a request: its seat, and the earlier decisions."""
+    def ask(self, seat: int, steps: Steps | None) -> None:
+        """Record a request: its seat, and the earlier decisions; None if the seat is told the result."""
+        if steps is None:
+            game = self._HEAD.unpack_from(self._memory)[0]
+            self._HEAD.pack_into(self._memory, 0, game, seat, -1)
+            return
         for step in steps[self._steps :]:
             data = b"".join(map(_pack, step))
             self._memory[self._end : self._end + len(data)] = data
@@ -152,15 +156,18 @@ class SharedRequest:
         game = self._HEAD.unpack_from(self._memory)[0]
         self._HEAD.pack_into(self._memory, 0, game, seat, self._steps)
 
-    def last(self, games: Sequence[LocalGame]) -> tuple[LocalGame, int, Puzzle] | None:
+    def last(self, games: Sequence[LocalGame]) -> tuple[LocalGame, int, Puzzle | None] | None:
         """Return the game, seat and position of the latest request, or None if there is none.
 
-        ``games`` are those that the worker may have been playing.
+        The position is None if the seat was being told the result. ``games`` are those that the worker may
+        have been playing.
         """
         number, seat, steps = self._HEAD.unpack_from(self._memory)
         game = next((each for each in games if each.number == number), None)
         if game is None or seat < 0:
             return None
+        if steps < 0:
+            return game, seat, None
         size = 3 * game.rules.players
         start = self._HEAD.size
         moves = [
@@ -283,6 +290,8 @@ def _serve(
 ) -> None:
     """Play games until the parent exits. Runs in the worker."""
     os.setsid()  # Ctrl-C must reach only the parent, which can then also kill the bots' child processes
+    # Bots may have child processes: the parent kills them with this one.
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined] # noqa: SLF001 - private
     parents.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # The bots' output must not mix with the command's data.

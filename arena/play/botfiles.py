@@ -55,13 +55,12 @@ def load_bot(file: Path) -> Bot:
     file = file.absolute()
     modules = _BotModules(file.parent)
     with modules:
-        bot = bot_of(file)
+        bot = bot_in(_run(file), file)
     return _with_modules(bot, modules)
 
 
-def bot_of(file: Path) -> Bot:
-    """Do the same as :func:`load_bot` for the only bot in this process, whose folder is in ``sys.path``."""
-    module = _run(file)
+def bot_in(module: ModuleType, file: Path) -> Bot:
+    """Return the ``Bot`` or ``choose`` of a module that was run from a file. Raises BotBroken."""
     bot: Bot | None = getattr(module, "Bot", None)
     if callable(bot):
         try:

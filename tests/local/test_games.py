@@ -180,6 +180,24 @@ def test_code_that_ends_its_process_is_reported(text: str, what: str, tmp_path: 
     assert mistake.puzzle.views()[-1].turn == 1
 
 
+def test_a_process_that_ends_in_game_over_is_blamed_on_that_bot(tmp_path: Path) -> None:
+    """There is no position in which to repeat it."""
+    text = "import os\nclass Bot:\n  def choose(self, view): return view.hand[0]\n"
+    text += "  def game_over(self, end): os._exit(3)\n"
+    with pytest.raises(WorkerEnded, match="exit code 3") as caught:
+        run(write(tmp_path, "bad", text), write(tmp_path, "last", FIRST), games=1)
+    assert (caught.value.mistake.bot, caught.value.mistake.puzzle) == (0, None)
+
+
+def test_a_bot_may_have_child_processes(tmp_path: Path) -> None:
+    """As on the ladder, a bot can use `multiprocessing`."""
+    text = "from multiprocessing import get_context\ndef choose(view):\n"
+    text += "    child = get_context('fork').Process(target=int)\n    child.start()\n    child.join()\n"
+    text += "    return view.hand[child.exitcode]\n"
+    (result,) = run(write(tmp_path, "parent", text), write(tmp_path, "first", FIRST), games=1)
+    assert result.mistakes == ()
+
+
 def test_a_loop_that_catches_everything_is_stopped(tmp_path: Path) -> None:
     """The bot is taken over. If it catches each interrupt, its process is killed; the line is reported."""
     bad = write(tmp_path, "bad", DEAF)

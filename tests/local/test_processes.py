@@ -57,6 +57,24 @@ def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: Local
         assert not result.mistakes
 
 
+def test_a_python_bot_plays_as_many_games_at_once_as_it_asks_for(tmp_path: Path, first: LocalBot) -> None:
+    """Its file runs as on the ladder, with its own call of `run`."""
+    text = (
+        "last = (9, 9)\n"
+        "def choose(view):\n"
+        "    global last\n"
+        "    assert last < (view.round, view.turn) or view.round == view.turn == 1\n"
+        "    last = (view.round, view.turn) if (view.round, view.turn) < (3, 9) else (0, 0)\n"
+        "    return view.hand[0]\n"
+        "if __name__ == '__main__':\n"
+        "    from arena.sdk import run\n"
+        "    run(choose, games_at_once=1)\n"
+    )
+    (tmp_path / "patient.py").write_text(text)
+    results = play(6, first, find_bot(str(tmp_path / "patient.py")))
+    assert [result.mistakes for result in results] == [()] * 6
+
+
 def test_a_bot_may_sit_on_several_seats(first: LocalBot) -> None:
     """A bot on several seats has a process for each."""
     games = [LocalGame(game, f"{game}", Rules(players=3), f"{game:032x}", 0, (1, 0, 1)) for game in range(3)]
