@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Annotated, Final
+from zlib import crc32
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -74,8 +75,11 @@ def watchable(
 
 
 def _rotate(items: list[str], after: str | None) -> list[str]:
-    """Return all items, beginning with the one that follows ``after``."""
-    begin = items.index(after) + 1 if after in items else 0
+    """Return all items, beginning with the one that follows ``after``.
+
+    If ``after`` is another item, begin anywhere, so that the same item doesn't follow every other one.
+    """
+    begin = items.index(after) + 1 if after in items else crc32((after or "").encode()) % max(1, len(items))
     return items[begin:] + items[:begin]
 
 

@@ -295,6 +295,8 @@ def test_kaiten_tv_plays_a_round_to_its_end(windows: Windows, hall: Hall) -> Non
     while shown(page) < 29:
         page.clock.run_for(1000)
     expect(page).to_have_url(f"{hall.url}/tv/live/{MATCH}/1")
+    replay = page.get_by_role("link", name="Watch the replay from here")
+    expect(replay).to_have_attribute("href", re.compile(f"^/live/{MATCH}/1/"))
     page.clock.run_for(15_000)
     expect(page).to_have_url(re.compile(f"{hall.url}/tv/games/"))
     page.close()  # before the site closes, which the page would keep polling

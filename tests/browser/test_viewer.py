@@ -191,6 +191,7 @@ def test_a_whole_game_by_mouse(url: str, visit: Visit) -> None:
         assert shown(page) == number
     expect(page).to_have_url(f"{url}{href}")
     expect(page.get_by_role("link", name="Step forward")).to_have_attribute("aria-disabled", "true")
+    expect(page.get_by_role("link", name="Step forward")).to_be_focused()
     for name, address in [
         ("Previous round", "/3/1"),
         ("Next turn", "/3/2"),
@@ -267,6 +268,7 @@ def test_moments_and_views_by_keys_and_mouse(url: str, visit: Visit) -> None:
     page.get_by_role("group", name="As a seat saw it").get_by_role("link", name="greedy").click()
     expect(page.get_by_role("group", name="As a seat saw it")).to_be_hidden()
     expect(page.locator("summary").first).to_have_text("As seen by greedy")
+    expect(page.locator("summary").first).to_be_focused()
     expect(page.locator('[data-seat="0"] .hand use').first).to_have_attribute(
         "href", f"{STATIC}/cards.svg#back"
     )

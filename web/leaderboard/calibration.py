@@ -66,7 +66,6 @@ def calibration_pages(calibrations: Calibrations) -> APIRouter:
 
     @router.get("/leaderboard/calibration")
     def calibration(request: Request) -> Response:
-        request.state.cacheable = True
         revision, found = calibrations.current()
         return conditional_response(
             request,

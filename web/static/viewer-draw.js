@@ -83,6 +83,7 @@ function drawPosition(film, data, index, frame) {
   for (const link of film.querySelectorAll("[data-way]")) {
     const to = ways[link.dataset.way];
     const href = to === undefined ? null : addressOf(film.dataset.base, frameOf(data, to), data.view);
+    setOrRemove(link, "tabindex", !href && "0");
     setOrRemove(link, "href", href);
     setOrRemove(link, "role", !href && "link");
     setOrRemove(link, "aria-disabled", !href && "true");

@@ -32,6 +32,7 @@ let nextStep = 0;
 let quiet = 0;
 
 const frame = () => frameOf(data, index);
+export const shared = () => addressOf(film.dataset.home, frame(), data.view);
 const here = () => addressOf(film.dataset.base, frame(), data.view);
 
 async function framesOf(view) {
@@ -165,7 +166,9 @@ function nextView() {
 /** Close the lists of views, except one that was clicked without choosing a view. */
 function closeMenus(event) {
   for (const menu of document.querySelectorAll(".views details[open]")) {
-    if (event.target.closest("a") || !menu.contains(event.target)) menu.open = false;
+    if (!event.target.closest("a") && menu.contains(event.target)) continue;
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
   }
 }
 
@@ -181,7 +184,7 @@ function follow(event) {
 
 /** The texts to copy. Links lead to the current frame, whichever page was opened. */
 const TEXTS = {
-  link: () => new URL(addressOf(film.dataset.home, frame(), data.view), location.href).href,
+  link: () => new URL(shared(), location.href).href,
   embed: () => document.getElementById("embed-code").value,
   seed: () => film.dataset.seed,
 };
