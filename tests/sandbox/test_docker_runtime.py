@@ -12,6 +12,8 @@ from pathlib import Path
 
 import docker
 import pytest
+from docker.errors import APIError
+from requests import Response
 
 from arena.sandbox.docker import sandbox as docker_sandbox
 from arena.sandbox.docker.engine import connect
@@ -247,6 +249,33 @@ def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tm
         runtime.sweep("any")
     runtime.close()
     gc.collect()  # collected here, where its warnings are expected
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_removal_by_another_is_awaited(
+    docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch, *, ends: bool
+) -> None:
+    """A container counts as removed only once it is gone."""
+    monkeypatch.setattr(docker_sandbox, "_REMOVAL_SECONDS", WAIT_SECONDS if ends else 0.2)
+    client = docker_stage.client.api
+    container = client.create_container(docker_stage.source("pass"))["Id"]
+
+    def conflict(*_: object, **__: object) -> None:
+        response = Response()
+        response.status_code = 409
+        raise APIError("409", response, f"removal of container {container} is already in progress")
+
+    with monkeypatch.context() as patch, futures.ThreadPoolExecutor(1) as pool:
+        patch.setattr(client, "remove_container", conflict)
+        waiting = pool.submit(docker_sandbox.remove_container, client, container, "bot")
+        if not ends:
+            with pytest.raises(RuntimeFailure, match="bot is still being removed"):
+                waiting.result()
+        patch.undo()
+        assert not ends or not waiting.done()
+        client.remove_container(container)
+        if ends:
+            waiting.result()
 
 
 @DIAL_FAILURES_LEAK

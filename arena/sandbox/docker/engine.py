@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import docker
 from docker.credentials.errors import StoreError
-from docker.errors import APIError, DockerException, ImageNotFound, NotFound, StreamParseError
+from docker.errors import APIError, DockerException, ImageNotFound, StreamParseError
 from docker.utils import kwargs_from_env
 from requests import RequestException
 from urllib3.exceptions import HTTPError
@@ -106,11 +106,9 @@ def launch_errors(doing: str) -> Iterator[None]:
             raise
 
 
-def is_already_removed(error: APIError) -> bool:
-    """Return whether a call failed because the container doesn't exist or is already being removed."""
-    return isinstance(error, NotFound) or (
-        error.status_code == HTTPStatus.CONFLICT and "in progress" in str(error.explanation)
-    )
+def is_being_removed(error: APIError) -> bool:
+    """Return whether a call failed because the container is already being removed."""
+    return error.status_code == HTTPStatus.CONFLICT and "in progress" in str(error.explanation)
 
 
 _INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")

@@ -14,7 +14,7 @@ from docker.utils.socket import frames_iter
 from arena.platform.cpu_time import CpuFiles
 from arena.sandbox.docker.engine import (
     engine_errors,
-    is_already_removed,
+    is_being_removed,
     launch_errors,
     requests_to_engine,
 )
@@ -30,6 +30,9 @@ _KILLED: Final = 137
 
 _OOM_SECONDS: Final = 1.0
 """Time that the engine may take to notice that a bot ran out of memory."""
+
+_REMOVAL_SECONDS: Final = 10.0
+"""Maximum wait for a removal that something else has begun."""
 
 _STDERR_SECONDS: Final = 2.0
 """Maximum wait for the rest of an ended container's stderr."""
@@ -221,6 +224,21 @@ def remove_container(client: docker.APIClient, container: str, name: str) -> Non
     with engine_errors(f"remove container {name}"):
         try:
             client.remove_container(container, v=True, force=True)
+        except NotFound:
+            return
         except APIError as error:
-            if not is_already_removed(error):
+            if not is_being_removed(error):
                 raise
+            _await_removal(client, container, name)
+
+
+def _await_removal(client: docker.APIClient, container: str, name: str) -> None:
+    """Wait until a container is gone. Raises RuntimeFailure if it still exists after a while."""
+    deadline = time.monotonic() + _REMOVAL_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            client.inspect_container(container)
+        except NotFound:
+            return
+        time.sleep(_REMOVAL_SECONDS / 100)
+    raise RuntimeFailure(f"container {name} is still being removed")
