@@ -76,7 +76,7 @@ class _Conversation:
         return self._cpu
 
     def _answer(self, seat: int, data: bytes) -> bytes:
-        moves = self._bots[seat].answers(pb.RefereeMessage.FromString(data))
+        moves = list(self._bots[seat].answers(pb.RefereeMessage.FromString(data)))
         self.decisions += len(moves)
         return pb.BotMessage(moves=moves).SerializeToString()
 

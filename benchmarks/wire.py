@@ -217,7 +217,7 @@ async def call_tables(_: Shape, sockets: Sequence[str], meter: Meter, ready: Rea
             await call.write(pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL)))
             bot = BotMatch(first_card)
             while isinstance(message := await call.read(), pb.RefereeMessage):
-                if moves := bot.answers(message):
+                if moves := list(bot.answers(message)):
                     meter.add(len(moves))
                     await call.write(pb.BotMessage(moves=moves))
 

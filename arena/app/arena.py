@@ -206,7 +206,7 @@ class Arena:
         if self.slots is None and self._keeper is not None:
             sources = shared_images(self._settings, self._keeper, sources, say)
         self.ladder.enter_house_bots(sources)
-        self.ladder.cancel_unplayable(self.runtime.check_source)
+        self.ladder.cancel_unplayable(self.runtime.is_missing)
 
     @contextmanager
     def _workers(self) -> Iterator[Workers]:

@@ -90,12 +90,22 @@ def simulate(  # noqa: PLR0913 - one argument per option
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except PlayingFailed as error:
         explain(error, EXIT_USAGE)
+    finally:
+        _kill_children()
     if as_json:
         print_json({"seed": seed, "games": games, "seats": list(summary.seats())})
         return
     for seat in summary.seats():
         say("seat {seat}, {bot}: wins {wins}, place {mean_place:.2f}, points {points:.1f}".format_map(seat))
     say(f"{counted(games, 'game')}, --seed {seed}" + (f", in {out}" if out else ""))
+
+
+def _kill_children() -> None:
+    """Kill the processes that bots have left behind. At its end, Python would wait for them."""
+    import multiprocessing
+
+    for child in multiprocessing.active_children():
+        child.kill()
 
 
 def _say_stopped(played: int, games: int, out: str | None) -> None:

@@ -17,6 +17,7 @@ from arena.db.schema import PLAYS, BotRow, BotVersionRow, GameRow, GameSeatRow, 
 from arena.ladder.qualification import BENCHING_WINDOW, benching_reason, keeps_failing
 from arena.ladder.rating import update as update_ratings
 from arena.ladder.rating_events import Rate
+from arena.ladder.settings import MAX_DEALS
 from arena.protocol.news import Topic, state_changed
 from arena.protocol.states import BotState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
@@ -254,10 +255,13 @@ def _write_state(connection: Connection, bot: int, state: BotState, why: str | N
 
 
 def _recent_takeovers(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return whether the stand-in finished each of a version's last games, oldest first.
+    """Return whether the stand-in finished games in each of a version's last matches, oldest first.
 
-    Games that ended before ``since`` are left out.
+    Matches that ended before ``since`` are left out.
     """
-    query = last_games(version, BENCHING_WINDOW, GameSeatRow.taken_over, GameRow.ended)
-    rows = connection.execute(query).all()
-    return [row.taken_over for row in reversed(rows) if since is None or row.ended > since]
+    columns = (GameRow.match_id, GameSeatRow.taken_over, GameRow.ended)
+    found: dict[str, bool] = {}
+    for row in connection.execute(last_games(version, BENCHING_WINDOW * MAX_DEALS, *columns)):
+        if since is None or row.ended > since:
+            found[row.match_id] = found.get(row.match_id, False) or row.taken_over
+    return list(found.values())[BENCHING_WINDOW - 1 :: -1]

@@ -277,6 +277,7 @@ class PersonGames(Repository):
     def remove(self, before: datetime) -> int:
         """Remove the games that ended before a time; return their number."""
         with self._transactions.write() as connection:
+            ladder.lock(connection)  # first, as when an account is deleted: another order could deadlock
             return connection.execute(delete(PersonGameRow).where(PersonGameRow.ended < before)).rowcount
 
     def _close(

@@ -211,7 +211,7 @@ def playable(
     ordered by number. A challenge's matches run one at a time.
     """
     mine = _open(MatchState.WAITING).where(
-        MatchRow.runtime == runtime, _is_next_of_challenge(), _has_house_bot_sources(), ~_is_cancelled()
+        MatchRow.runtime == runtime, _is_next_of_challenge(), ~_any_seat(or_(_IS_BARRED, _IS_GONE))
     )
     if without:
         mine = mine.where(MatchRow.id.not_in(without))
@@ -219,28 +219,34 @@ def playable(
 
 
 def delete_cancelled(connection: Connection) -> None:
-    """Delete the waiting matches that will never be played: see :func:`_is_cancelled`."""
+    """Delete the waiting matches that will never be played.
+
+    Their bots are disqualified, their submissions are no longer qualifying, or old versions of house bots are
+    gone.
+    """
+    cancelled = _any_seat(or_(_IS_BARRED, and_(_IS_GONE, BotVersionRow.number != BotRow.playing)))
     # A locked match is being claimed or deleted, so don't wait for it.
-    waiting = _open(MatchState.WAITING).where(_is_cancelled()).with_for_update(skip_locked=True, of=MatchRow)
+    waiting = _open(MatchState.WAITING).where(cancelled).with_for_update(skip_locked=True, of=MatchRow)
     deleted = connection.execute(waiting).scalars().all()
     connection.execute(delete(MatchSeatRow).where(MatchSeatRow.match_id.in_(deleted)))
     connection.execute(delete(MatchRow).where(MatchRow.id.in_(deleted)))
 
 
-def _is_cancelled() -> ColumnElement[bool]:
-    """Return the condition that a match will never be played.
+_IS_BARRED: Final = or_(BotRow.state == BotState.DISQUALIFIED, SubmissionRow.stage != Stage.QUALIFYING)
+"""The bot in a seat is disqualified, or the submission isn't qualifying."""
 
-    It has a disqualified bot, a submission that isn't qualifying, or an old version of a house bot whose
-    source is gone.
-    """
-    gone = and_(BotRow.house, BotVersionRow.gone.is_not(None), BotVersionRow.number != BotRow.playing)
+_IS_GONE: Final = and_(BotRow.house, BotVersionRow.gone.is_not(None))
+"""The source of the house bot in a seat doesn't exist."""
+
+
+def _any_seat(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return the condition that a seat in a match meets this condition."""
     seats = (
         select(MatchSeatRow.seat)
         .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
         .outerjoin(BotRow, BotRow.id == BotVersionRow.bot_id)
         .outerjoin(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
-        .where(MatchSeatRow.match_id == MatchRow.id)
-        .where(or_(BotRow.state == BotState.DISQUALIFIED, SubmissionRow.stage != Stage.QUALIFYING, gone))
+        .where(MatchSeatRow.match_id == MatchRow.id, condition)
     )
     return exists(seats.correlate(MatchRow))
 
@@ -256,17 +262,6 @@ def _is_next_of_challenge() -> ColumnElement[bool]:
         ),
     )
     return or_(MatchRow.challenge_number.is_(None), ~exists(before.correlate(MatchRow)))
-
-
-def _has_house_bot_sources() -> ColumnElement[bool]:
-    """Return the condition that the sources of all house bots in a match exist."""
-    missing = (
-        select(MatchSeatRow.seat)
-        .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
-        .join(BotRow, BotRow.id == BotVersionRow.bot_id)
-        .where(MatchSeatRow.match_id == MatchRow.id, BotRow.house, BotVersionRow.gone.is_not(None))
-    )
-    return ~exists(missing.correlate(MatchRow))
 
 
 def _open(state: MatchState) -> Select[str]:

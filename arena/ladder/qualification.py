@@ -267,16 +267,20 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of the active version's latest rated games that count towards benching.
+"""Number of the active version's latest rated matches that count towards benching.
 
-Games before the bot was last reactivated after benching never count."""
+Matches before the bot was last reactivated after benching never count. Games don't count one by one, because
+one crash ends all of a match's games that are in progress."""
 
 BENCHING_FAILURES: Final = 5
-"""A bot is benched if the stand-in finished at least this many games in the window."""
+"""A bot is benched if the stand-in finished games in at least this many matches in the window."""
 
 
 def keeps_failing(taken_over: Sequence[bool]) -> bool:
-    """Return True if a bot must be benched. ``taken_over`` is True for games that the stand-in finished."""
+    """Return True if a bot must be benched.
+
+    ``taken_over`` is True for matches in which the stand-in finished games.
+    """
     return sum(taken_over[-BENCHING_WINDOW:]) >= BENCHING_FAILURES
 
 
@@ -284,6 +288,6 @@ def benching_reason(taken_over: Sequence[bool], last: str) -> str:
     """Return the public reason for benching a bot. ``last`` describes the most recent failure."""
     window = taken_over[-BENCHING_WINDOW:]
     return (
-        f"the stand-in had to finish {sum(window)} of the bot's last {len(window)} rated games; "
+        f"the stand-in had to finish games in {sum(window)} of the bot's last {len(window)} rated matches; "
         f"most recently: {last}"
     )

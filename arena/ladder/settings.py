@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from arena.ladder.matchmaking import PLAYER_COUNTS
 from arena.protocol.match import Clock, Limits
 
-_MAX_DEALS = 24
+MAX_DEALS = 24
 
 _RANGES: Final = {
     "start_millis": (1_000, 60_000),
@@ -38,8 +38,8 @@ class LadderSettings:
             raise ValueError(
                 f"invalid numbers of players {self.players}: choose from 2, 3, 4 and 5, in ascending order"
             )
-        if not 1 <= self.deals <= _MAX_DEALS:
-            raise ValueError(f"deals must be 1 to {_MAX_DEALS}, not {self.deals}")
+        if not 1 <= self.deals <= MAX_DEALS:
+            raise ValueError(f"deals must be 1 to {MAX_DEALS}, not {self.deals}")
         for name, value in (asdict(self.clock) | asdict(self.limits)).items():
             low, high = _RANGES[name]
             if not low <= value <= high:

@@ -219,10 +219,12 @@ async def _ask_all(
     move_seconds, full_bank = clock.move_millis / 1000, clock.bank_millis / 1000
     game, bank = 0, full_bank
     for events, ask in conversation(games, clock):
-        player.send(events)
+        if ask is not None and ask.game != game:
+            game, bank = ask.game, full_bank
+        player.send(
+            [each._replace(bank=bank) if isinstance(each, DecisionRequested) else each for each in events]
+        )
         if ask is not None:
-            if ask.game != game:
-                game, bank = ask.game, full_bank
             allowed = move_seconds + bank
             reply, lost = await _reply(queue, ask, allowed)
             bank = min(bank, allowed - reply.millis / 1000)
@@ -275,7 +277,7 @@ class _RecordedTable:
         return events, self._asks.get(self._seat)
 
     def play(self, moves: Sequence[Move | None]) -> None:
-        """Play the recorded moves. The table's clock doesn't run: in every request, the bank is full."""
+        """Play the recorded moves. The table's clock doesn't run."""
         asks, self._asks = self._asks, {}
         for seat, ask in asks.items():
             seen = ask.view

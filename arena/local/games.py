@@ -92,8 +92,8 @@ class GameInThisProcess:
         players: Sequence[LoadedBot],  # one per seat
         clock: Clock,  # the ladder's
         timer: DecisionTimer,  # running
-        # Called before each decision, with the seat that has to move and the earlier decisions.
-        # Instead of them, it gets None before the seat is told the result.
+        # Called before each decision, with the seat that has to move and the earlier decisions. Instead of
+        # them, it gets None before the seat begins the game or is told the result.
         asking: Callable[[int, Steps | None], None] = lambda _seat, _steps: None,
     ) -> None:
         self._game = game
@@ -141,6 +141,7 @@ class GameInThisProcess:
 
     def _begin(self, seat: int, clock: Clock) -> Chooser | None:
         allowed = (clock.move_millis + clock.bank_millis) / 1000
+        self._asking(seat, None)
         try:
             return self._timer.call(allowed, lambda: new_chooser(self._players[seat].bot))
         except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises

@@ -14,6 +14,7 @@ from arena.sdk import run
 if __name__ == "__main__":
     file = Path(sys.argv[1]).absolute()
     sys.path.insert(0, str(file.parent))
+    sys.argv = [str(file)]
     main = ModuleType("__main__")
     main.__file__ = str(file)
     # The bot's pickles and child processes look it up by this name.

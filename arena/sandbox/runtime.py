@@ -147,6 +147,12 @@ class Runtime(Protocol):
     def unavailable_reason(self) -> str | None:
         """Return why bots can't be run now, or None if no reason is known."""
 
+    def is_missing(self, source: str) -> bool:
+        """Return True if a source doesn't exist on this host or in the image store.
+
+        Raises RuntimeFailure if that can't be determined.
+        """
+
     def has_source(self, source: str) -> bool:
         """Return True if the source is valid for this runtime. Doesn't query an engine."""
 

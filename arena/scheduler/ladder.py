@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -26,7 +27,7 @@ from arena.ladder.settings import LadderSettings
 from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.sandbox_controls import Gate
 from arena.rules import Rules
-from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailure
+from arena.sandbox.runtime import RuntimeFailure
 
 _log = structlog.get_logger()
 
@@ -83,22 +84,19 @@ class Ladder:
                 _log.warning("house bot left out", bot=name, reason=str(error))
         self.update_house_bots()
 
-    def cancel_unplayable(self, check_source: Callable[[str], object]) -> None:
+    def cancel_unplayable(self, is_missing: Callable[[str], bool]) -> None:
         """Cancel matches with old versions of house bots whose sources no longer exist.
 
         After a restore on another machine, house bots have new images. The ladder and the qualifications
-        queue other matches. ``check_source`` raises RuntimeFailure or LaunchRefused if a source can't be
-        started. Raises EngineUnavailable.
+        queue other matches. ``is_missing`` may raise RuntimeFailure if it can't tell: the next start tries
+        again.
         """
         lost: list[int] = []
         for each in self._store.bots.superseded_house_versions():
-            try:
-                check_source(each.source)
-            except EngineUnavailable:
-                raise
-            except (LaunchRefused, RuntimeFailure) as error:
-                _log.warning("matches cancelled", bot=each.bot, source=each.source, reason=str(error))
-                lost.append(each.id)
+            with suppress(RuntimeFailure):
+                if is_missing(each.source):
+                    _log.warning("matches with a missing version cancelled", bot=each.bot, source=each.source)
+                    lost.append(each.id)
         self._store.bots.record_house_versions(gone=lost, back=[], at=self.entropy.now())
 
     def update_house_bots(self) -> None:

@@ -210,7 +210,7 @@ class Receiver:
         try:
             self._store.submissions.begin(new, self._quota)
             yield
-        except (NoRoom, DatabaseUnavailable, CancelledError):  # cancelled when the site stops
+        except (NoRoom, DatabaseUnavailable, CancelledError, GeneratorExit):  # the last two if the site stops
             with suppress(DatabaseUnavailable):
                 self._store.submissions.refund(new.id)
             raise

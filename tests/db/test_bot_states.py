@@ -156,7 +156,7 @@ def test_a_version_whose_image_was_restored_can_play(store: Store) -> None:
         ("x..x.x..x..x..x.x..x.x.", None),
     ],
 )
-def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
+def test_a_bot_is_benched_when_it_was_taken_over_in_five_of_its_last_ten_matches(
     store: Store, other: int, games: str, benched_after: int | None
 ) -> None:
     """The fifth take-over benches the bot, and the reason is stored."""
@@ -172,9 +172,19 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
     assert (bot.state, bot.since) == (BotState.BENCHED, START + timedelta(minutes=benched_after))
     looked_at = min(benched_after, 10)
     assert bot.reason == (
-        f"the stand-in had to finish 5 of the bot's last {looked_at} rated games; "
+        f"the stand-in had to finish games in 5 of the bot's last {looked_at} rated matches; "
         "most recently: no answer in time"
     )
+
+
+def test_one_crash_benches_nobody(store: Store, other: int) -> None:
+    """It may end many games, but they are in one match."""
+    mine = add_bot(store, "mine")
+    for number in range(5):
+        assert known(store).state is BotState.ACTIVE
+        claim = claimed(store, (mine, other), id_=f"s{number}", deals=12)
+        assert store.results.record(finished(claim, [(2, 1)] * 12, minute=number, faults=(3, 0)))
+    assert known(store).state is BotState.BENCHED
 
 
 def test_a_benched_bot_is_not_drawn_but_stays_on_the_leaderboard(store: Store, other: int) -> None:

@@ -198,6 +198,25 @@ def test_a_bot_may_have_child_processes(tmp_path: Path) -> None:
     assert result.mistakes == ()
 
 
+def test_a_process_that_leaves_a_child_behind_is_reported(tmp_path: Path) -> None:
+    """The child has a copy of the worker's connection, but doesn't keep it open."""
+    text = "import os, time\nfrom multiprocessing import get_context\ndef choose(view):\n"
+    text += "    get_context('fork').Process(target=time.sleep, args=(1000,)).start()\n    os._exit(3)\n"
+    with pytest.raises(WorkerEnded, match="exit code 3") as caught:
+        run(write(tmp_path, "parent", text), write(tmp_path, "first", FIRST), games=1)
+    assert caught.value.mistake.bot == 0
+
+
+@pytest.mark.parametrize("place", ["__init__", "module"])
+def test_a_process_that_ends_before_a_decision_is_blamed_on_that_bot(tmp_path: Path, place: str) -> None:
+    """It may end while the file is loaded or the game begins."""
+    text = "import os\nclass Bot:\n  def __init__(self): os._exit(3)\n  def choose(self, view): ...\n"
+    bad = write(tmp_path, "bad", text if place == "__init__" else "import os\nos._exit(3)\n")
+    with pytest.raises(WorkerEnded, match="exit code 3") as caught:
+        run(write(tmp_path, "first", FIRST), bad, games=1)
+    assert (caught.value.mistake.bot, caught.value.mistake.puzzle) == (1, None)
+
+
 def test_a_loop_that_catches_everything_is_stopped(tmp_path: Path) -> None:
     """The bot is taken over. If it catches each interrupt, its process is killed; the line is reported."""
     bad = write(tmp_path, "bad", DEAF)

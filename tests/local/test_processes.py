@@ -67,7 +67,9 @@ def test_a_python_bot_plays_as_many_games_at_once_as_it_asks_for(tmp_path: Path,
         "    last = (view.round, view.turn) if (view.round, view.turn) < (3, 9) else (0, 0)\n"
         "    return view.hand[0]\n"
         "if __name__ == '__main__':\n"
+        "    import sys\n"
         "    from arena.sdk import run\n"
+        "    assert sys.argv == [__file__]\n"
         "    run(choose, games_at_once=1)\n"
     )
     (tmp_path / "patient.py").write_text(text)

@@ -90,7 +90,7 @@ def test_matches_with_a_version_that_no_longer_exists_are_cancelled(
     runtime = ProcessRuntime()
     again = Ladder(store, RuntimeName.DOCKER, entropy(), Gate(), Limits(), has=runtime.has_source)
     again.enter_house_bots([("greedy", str(tmp_path / "greedy"))])
-    again.cancel_unplayable(runtime.check_source)
+    again.cancel_unplayable(runtime.is_missing)
     assert store.queue.waiting(RuntimeName.DOCKER) == exists
     store.leases.expire(START)
     assert store.activity.totals().matches_waiting == exists

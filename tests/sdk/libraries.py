@@ -43,6 +43,32 @@ run(async (view) => {
 });
 """
 
+_SECOND_FAILS = """
+import time
+from arena.sdk import run
+asked = 0
+def choose(view):
+    global asked
+    asked += 1
+    time.sleep(0.1)
+    if asked > 1:
+        raise ValueError("enough")
+    return view.hand[0]
+run(choose)
+"""
+
+_SECOND_FAILS_JS = """
+import { run } from "kaiten";
+let asked = 0;
+run((view) => {
+  asked += 1;
+  const end = performance.now() + 100;
+  while (performance.now() < end);
+  if (asked > 1) throw new Error("enough");
+  return view.hand[0];
+});
+"""
+
 _CLASS = """
 import sys
 from arena.sdk import run
@@ -128,6 +154,7 @@ PYTHON = Library(
             "view.hand[0]", "Answer(view.hand[0], note='x' + 'é' * 200 + chr(0xd800))"
         ).replace("import run", "import Answer, run"),
         "remembers": _REMEMBERS,
+        "fails in its second decision": _SECOND_FAILS,
         "is a class": _CLASS,
         "fails at its start": _FAILING.format(at="__init__"),
         "fails at the end": _FAILING.format(at="game_over"),
@@ -154,6 +181,7 @@ def in_javascript(container: str) -> Library:
             "says that it is up": FIRST_CARD_JS + "\nconsole.log('up');",
             "has a long note": FIRST_CARD_JS.replace("view.hand[0]", note),
             "remembers": _REMEMBERS_JS,
+            "fails in its second decision": _SECOND_FAILS_JS,
             "is a class": _CLASS_JS,
             "fails at its start": _FAILING_JS.format(at="constructor"),
             "fails at the end": _FAILING_JS.format(at="gameOver"),

@@ -80,19 +80,36 @@ def test_the_bot_sees_the_complete_view_in_every_decision(library: Library, rule
     assert any(dummy for _, dummy in kinds) is rules.dummy
 
 
-def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
-    """One message answers the requests of many games; by default, a function plays 32 at once."""
+def test_answers_all_requests_of_a_message(library: Library) -> None:
+    """By default, a function plays 32 games at once. Its quick answers are sent together."""
     rules = Rules(players=2)
     state = first_state(rules)
 
     async def script(talk: Talk) -> None:
         assert (await talk.welcome(rules, games=20)).games_at_once == 32
         await talk.send(*[request(state, 0, game) for game in range(20)])
-        moves = (await talk.receive()).moves
+        moves: list[pb.Move] = []
+        while len(moves) < 20:
+            moves += (await talk.receive()).moves
         assert sorted(move.game for move in moves) == list(range(20))
         assert {convert.move_from_wire(move).cards for move in moves} == {state.hands[0][:1]}
 
     assert library.play(FIRST_CARD, script) == (0, "")
+
+
+def test_an_answer_that_took_a_while_is_sent_at_once(library: Library) -> None:
+    """It doesn't wait for the bot's answers in other games, because its game's clock is running."""
+    rules = Rules(players=2)
+    state = first_state(rules)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules, games=2)
+        await talk.send(*[request(state, 0, game) for game in range(2)])
+        assert [move.game for move in (await talk.receive()).moves] == [0]
+        await talk.closed()
+
+    code, stderr = library.play("fails in its second decision", script)
+    assert (code, "enough" in stderr) == (1, True)
 
 
 def test_a_class_has_an_instance_for_every_game_and_learns_of_the_end(library: Library) -> None:

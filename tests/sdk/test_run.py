@@ -188,7 +188,7 @@ def test_a_bot_that_used_the_timer_is_timed_afterwards() -> None:
 
 
 def test_a_handler_from_before_the_match_stays() -> None:
-    """The handler that a bot's file has installed is called, instead of the library's."""
+    """A handler from before the library was imported is called, instead of the library's."""
 
     async def script(talk: Talk) -> None:
         await talk.asked(RULES)
@@ -196,7 +196,7 @@ def test_a_handler_from_before_the_match_stays() -> None:
         assert await talk.process.stdout.readline() == b"alarm\n"
 
     handler = "signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True))"
-    early = LATE.replace("run(choose)", f"{handler}\nrun(choose)")
+    early = f"import signal\n{handler}\n{LATE}"
     assert play(early.replace("    think()", "    signal.setitimer(0, 0.5)"), script) == (0, "")
 
 

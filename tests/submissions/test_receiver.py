@@ -211,11 +211,14 @@ def test_an_upload_that_fills_the_disk_does_not_count(store: Store, tmp_path: Pa
         assert send(one, upload(), FILE).stage is Stage.RECEIVED
 
 
-def test_an_upload_that_a_restart_of_the_site_interrupts_does_not_count(store: Store, folder: Path) -> None:
-    """The site cancels the requests that are still open when it stops."""
+@pytest.mark.parametrize("end", [CancelledError, GeneratorExit])
+def test_an_upload_that_a_restart_of_the_site_interrupts_does_not_count(
+    store: Store, folder: Path, end: type[BaseException]
+) -> None:
+    """The site cancels the requests that are still open when it stops, or drops them as they begin."""
     one = receiver(store, folder, most=1)
-    with suppress(CancelledError), one.begin(upload()):
-        raise CancelledError
+    with suppress(end), one.begin(upload()):
+        raise end
     assert one.allowance("ben", None).sent == 0
 
 

@@ -23,7 +23,8 @@ from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable
 from tests.web.submitted import CRASH, play, send
 
 BENCHED: Final = (
-    "the stand-in had to finish 5 of the bot's last 10 rated games; most recently: no answer in time"
+    "the stand-in had to finish games in 5 of the bot's last 10 rated matches; "
+    "most recently: no answer in time"
 )
 LONG: Final = "a-bot-whose-name-is-as-long-as-they-get-"
 LATER: Final = START + timedelta(days=9999)

@@ -1,6 +1,7 @@
 """The submissions API: upload a file, and read a submission's progress, once or as server-sent events."""
 
 import asyncio
+import sys
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -297,12 +298,8 @@ async def _in_threads(context: AbstractContextManager[T]) -> AsyncIterator[T]:
     entered = await in_thread(context.__enter__)
     try:
         yield entered
-    except BaseException as error:
-        exit_ = in_thread(context.__exit__, type(error), error, error.__traceback__)
-        if not await asyncio.shield(exit_):
-            raise
-    else:
-        await asyncio.shield(in_thread(context.__exit__, None, None, None))
+    finally:
+        await asyncio.shield(in_thread(context.__exit__, *sys.exc_info()))
 
 
 async def _receive(request: Request, incoming: Incoming) -> KnownSubmission:

@@ -107,11 +107,12 @@ def _count_ahead(store: Store, known: KnownSubmission) -> int:
     """Return how many submissions are processed before a received one: earlier files, and the bot's own."""
     if known.stage is not Stage.RECEIVED:
         return 0
-    return sum(
-        other.bot == known.bot or (other.stage is Stage.RECEIVED and other.waiting is None)
-        for other in store.submissions.open_submissions()
-        if other.number < known.number
-    )
+    ahead = [each for each in store.submissions.open_submissions() if each.number < known.number]
+    own = sum(each.bot == known.bot for each in ahead)
+    firsts = {
+        each.bot: each for each in reversed(ahead) if each.bot != known.bot
+    }  # one of each bot at a time
+    return own + sum(each.stage is Stage.RECEIVED and each.waiting is None for each in firsts.values())
 
 
 PER_PAGE: Final = 25

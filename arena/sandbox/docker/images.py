@@ -73,6 +73,12 @@ class DockerImages:
         with self._locks.setdefault(source, threading.Lock()):
             return _check_runnable(self._load_and_check(self._name(self._source, source), kept))
 
+    def is_missing(self, source: str) -> bool:
+        """Return True if neither the engine nor the source has the image. Raises RuntimeFailure."""
+        if self._source is not None and source in self._source.ids():
+            return False
+        return not is_image_id(source) or self._inspect(source) is None
+
     def unavailable_reason(self) -> str | None:
         """Return why stored images can't be loaded, or None. Raises RuntimeFailure."""
         return None if self._source is None else self._source.unavailable_reason()

@@ -145,6 +145,10 @@ class DockerRuntime:
         """Return True if the source is an image id."""
         return is_image_id(source)
 
+    def is_missing(self, source: str) -> bool:
+        """Return True if neither the engine nor the image store has the image. Raises RuntimeFailure."""
+        return self._images.is_missing(source)
+
     def check_source(self, source: str) -> None:
         """Check that an image can be started with the launch template, and load the image if necessary.
 

@@ -147,6 +147,10 @@ class ProcessRuntime:
         """Return True if the source is a folder with a ``bot.py``, or the name of a command."""
         return source in self._commands or (Path(source) / BOT_FILE).is_file()
 
+    def is_missing(self, source: str) -> bool:
+        """Return True unless :meth:`has_source` does."""
+        return not self.has_source(source)
+
     def check_source(self, source: str) -> None:
         """Check that the source can be run. Raises LaunchRefused if it can't."""
         if not self.has_source(source):
