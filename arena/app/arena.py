@@ -35,7 +35,7 @@ from arena.platform.settings import Settings
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import FULL_TABLE, SlotPool, sweeper
 from arena.protocol.sandbox_controls import Gate, HostReport
-from arena.sandbox.runtime import Runtime
+from arena.sandbox.runtime import Runtime, RuntimeFailure
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.ladder import Ladder
 from arena.scheduler.person_games import PersonTables, person_tables
@@ -206,7 +206,13 @@ class Arena:
         if self.slots is None and self._keeper is not None:
             sources = shared_images(self._settings, self._keeper, sources, say)
         self.ladder.enter_house_bots(sources)
-        self.ladder.cancel_unplayable(self.runtime.is_missing)
+        self.ladder.cancel_unplayable(self._is_missing)
+
+    def _is_missing(self, source: str) -> bool:
+        """Return True if a source doesn't exist; False if the engine can't tell now."""
+        with suppress(RuntimeFailure):
+            return self.runtime.is_missing(source)
+        return False
 
     @contextmanager
     def _workers(self) -> Iterator[Workers]:

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -27,7 +26,6 @@ from arena.ladder.settings import LadderSettings
 from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.sandbox_controls import Gate
 from arena.rules import Rules
-from arena.sandbox.runtime import RuntimeFailure
 
 _log = structlog.get_logger()
 
@@ -88,15 +86,13 @@ class Ladder:
         """Cancel matches with old versions of house bots whose sources no longer exist.
 
         After a restore on another machine, house bots have new images. The ladder and the qualifications
-        queue other matches. ``is_missing`` may raise RuntimeFailure if it can't tell: the next start tries
-        again.
+        queue other matches.
         """
         lost: list[int] = []
         for each in self._store.bots.superseded_house_versions():
-            with suppress(RuntimeFailure):
-                if is_missing(each.source):
-                    _log.warning("matches with a missing version cancelled", bot=each.bot, source=each.source)
-                    lost.append(each.id)
+            if is_missing(each.source):
+                _log.warning("matches with a missing version cancelled", bot=each.bot, source=each.source)
+                lost.append(each.id)
         self._store.bots.record_house_versions(gone=lost, back=[], at=self.entropy.now())
 
     def update_house_bots(self) -> None:

@@ -185,6 +185,7 @@ def test_a_choice_that_does_not_reach_the_site_can_be_repeated(
         page.evaluate(HURRY)
     by_role(page)
     expect(page.get_by_role("alert")).to_have_text("The site can't be reached. Choose again in a moment.")
+    assert page.evaluate("document.activeElement.matches('.pick')")
     if connection == "offline":
         visit.keep("play-offline")
         page.context.set_offline(False)
@@ -244,7 +245,10 @@ def test_a_held_key_chooses_once(windows: Windows, url: str, key: str) -> None:
 
 
 def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: str) -> None:
-    """The page says what everyone took, then whose turn it is, and the first card has the focus again."""
+    """The page says what everyone took, then whose turn it is.
+
+    The first card has the focus again, unless the person was elsewhere.
+    """
     visit = windows.open(url, "desktop", "dark")
     page = visit.page
     begin(page, url, "greedy")
@@ -254,8 +258,12 @@ def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: s
     expect(said).to_have_text(re.compile(r"You took .*\. Round 1, turn 2 of 10\. Your turn\."))
     assert page.evaluate("document.body.dataset.same") == "yes"
     assert page.evaluate("document.activeElement.matches('.pick, .pick input')")
+    page.get_by_role("button", name="Leave the table").focus()
+    page.keyboard.press("1")
+    expect(said).to_have_text(re.compile(r"Round 1, turn 3 of 10\. Your turn\."))
+    expect(page.get_by_role("button", name="Leave the table")).to_be_focused()
     page.reload()
-    expect(table(page)).to_have_attribute("data-step", "1.2")
+    expect(table(page)).to_have_attribute("data-step", "1.3")
     page.goto(f"{url}/play")
     page.get_by_role("link", name="Continue").click()
     page.get_by_role("button", name="Leave the table").click()

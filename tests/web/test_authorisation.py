@@ -185,6 +185,26 @@ MATRIX: Final = {
     ("POST", "/account/tokens"): INCOMPLETE,
     ("POST", "/account/sessions/{number}/end"): ITS_OWNER,
     ("POST", "/account/tokens/{number}/revoke"): ITS_OWNER,
+    # Without a form, its address leads to the page with the form.
+    **{
+        ("GET", path): dict.fromkeys(CALLERS, 303)
+        for path in (
+            "/play/{id}/move",
+            "/play/{id}/leave",
+            "/bots/{bot}/version",
+            "/bots/{bot}/state",
+            "/bots/{bot}/people",
+            "/bots/{bot}/challenges",
+            "/account/password",
+            "/account/delete",
+            "/account/tokens",
+            "/account/sessions/{number}/end",
+            "/account/tokens/{number}/revoke",
+            "/account/notifications/{number}/topics",
+            "/account/notifications/{number}/test",
+            "/account/notifications/{number}/remove",
+        )
+    },
     ("GET", "/account/notifications"): LOGGED_IN,
     ("POST", "/account/notifications"): INCOMPLETE,
     ("POST", "/account/notifications/{number}/topics"): ITS_OWNER,

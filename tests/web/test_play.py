@@ -183,8 +183,10 @@ def test_an_invalid_table_is_refused(world: World, subtests: pytest.Subtests) ->
         with subtests.test(form=form):
             answer = browser(world).post("/play", data=form)
             assert answer.status_code == 422
+            assert answer.text.count(" checked") == ("dummy" in form)
+            known = [name for name in form.get("opponent", ()) if name in {"greedy", "random"}]
+            assert answer.text.count(" selected") == min(len(known), 4)
             assert words in answer.text.replace("&#39;", "'")
-            assert '<p><a href="/play">' in answer.text
             assert not world.store.person_games.open_games()
 
 

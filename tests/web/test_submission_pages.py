@@ -263,6 +263,8 @@ def test_a_bot_can_be_written_on_the_site(world: World) -> None:
     author = logged_in(world, world.add("ann").name)
     assert '<button type="submit" name="submit" disabled>' in author.get("/start").text
     assert 'value="mybot"' in author.get("/start?bot=mybot").text
+    assert '<option value="javascript" selected>' in author.get("/start?bot=mybot&kind=javascript").text
+    assert " selected>" not in author.get("/start?bot=mybot&kind=image").text
     assert 'value=""' in author.get("/start?bot=%22%3E").text
 
 

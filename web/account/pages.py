@@ -170,7 +170,7 @@ def account_pages(accounts: Accounts, attempts: RateLimits) -> APIRouter:
         ("/tokens/{number}/revoke", own.revoke_token),
         ("/delete", own.delete),
     ):
-        router.add_api_route(path, action, methods=["POST"])
+        router.add_form(path, action)
     return router
 
 

@@ -163,13 +163,13 @@ def subscription_pages(subscriptions: OwnSubscriptions, attempts: RateLimits) ->
     router = PageRouter(prefix=_HOME)
     own = _OwnPages(subscriptions, attempts)
     router.add_api_route("", own.show)
+    router.add_api_route("", own.add, methods=["POST"])
     for path, action in (
-        ("", own.add),
         ("/{number}/topics", own.set_topics),
         ("/{number}/test", own.test),
         ("/{number}/remove", own.remove),
     ):
-        router.add_api_route(path, action, methods=["POST"])
+        router.add_form(path, action)
     return router
 
 

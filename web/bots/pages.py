@@ -88,7 +88,7 @@ def bot_pages(store: Store, boards: Boards, owners: Owners) -> APIRouter:
         ("/people", bots.open_to_people),
         ("/challenges", bots.challenge),
     ):
-        router.add_api_route(path, action, methods=["POST"])
+        router.add_form(path, action)
     return router
 
 

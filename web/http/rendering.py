@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arena.platform.names import WrongName, check_name
@@ -256,6 +256,18 @@ class PageRouter(APIRouter):
         if options.get("methods") in (None, ["GET"]):
             options["methods"] = ["GET", "HEAD"]
         super().add_api_route(path, endpoint, **options)
+
+    def add_form(self, path: str, action: Callable[..., Any], page: str | None = None) -> None:
+        """Add a route for a form. When its address is opened, redirect to the page with the form.
+
+        ``page`` is that page's path, with placeholders like those in ``path``; by default, it is the prefix.
+        """
+
+        def back(request: Request) -> Response:
+            return RedirectResponse((page or self.prefix).format(**request.path_params), 303)
+
+        self.add_api_route(path, back)
+        self.add_api_route(path, action, methods=["POST"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

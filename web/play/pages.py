@@ -3,7 +3,8 @@
 import asyncio
 import random
 import secrets
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -36,7 +37,7 @@ MAX_OPPONENTS: Final = 4
 _HISTORY: Final = 10
 _MAX_BOTS: Final = 200
 
-_WAIT_SECONDS: Final = 8.0
+_WAIT_SECONDS: Final = 5.0
 """Maximum time a page waits for the bots before it says that they are still deciding."""
 
 _POLL_SECONDS: Final = 0.1
@@ -137,8 +138,8 @@ def play_pages(
     router.add_api_route("", pages.lobby)
     router.add_api_route("", pages.open_table, methods=["POST"])
     router.add_api_route("/{id}", pages.table)
-    router.add_api_route("/{id}/move", pages.move, methods=["POST"])
-    router.add_api_route("/{id}/leave", pages.leave, methods=["POST"])
+    router.add_form("/{id}/move", pages.move, "/play/{id}")
+    router.add_form("/{id}/leave", pages.leave, "/play/{id}")
     router.add_api_route("/{id}/decisions", pages.decisions)
     router.add_api_route("/{id}/replay.json", pages.replay)
     games.routes += router.routes
@@ -168,12 +169,26 @@ class _Play:
 
     def lobby(self, request: Request) -> Response:
         """Show the available bots, and the person's games."""
+        return self._lobby(request)
+
+    def _lobby(
+        self,
+        request: Request,
+        problem: Problem | None = None,
+        opponents: Sequence[str] = (),
+        variants: Collection[str] = (),
+    ) -> Response:
+        """Show the lobby, after a refusal with the problem and what was chosen."""
         request.state.private = True
         visitor = visitor_of(request)
         account = viewer_of(request).account
-        return page(
+        shown = page(
             request,
             "play.html",
+            status=problem.status_code if problem else 200,
+            problem=problem,
+            chosen=opponents,
+            variants=variants,
             tables=self._tables,
             bots=self._bots(account),
             max_opponents=MAX_OPPONENTS,
@@ -181,6 +196,9 @@ class _Play:
             open_game=None if visitor is None else self._games.open_of(visitor),
             games=[(game, _places(game)) for game in self._games.newest(visitor or "", account, _HISTORY)],
         )
+        if problem is not None:
+            shown.headers.update(problem.headers or {})
+        return shown
 
     def open_table(
         self,
@@ -191,25 +209,28 @@ class _Play:
         soy_sauce: Annotated[bool, Form()] = False,
         dummy: Annotated[bool, Form()] = False,
     ) -> Response:
+        """Open a table, or show the lobby again with the reason why not."""
         if not self._tables:
             raise Problem(HTTPStatus.CONFLICT, "People can't play against the bots in this arena.")
+        variants = {"pass_both_ways": pass_both_ways, "soy_sauce": soy_sauce, "dummy": dummy}
+        try:
+            return self._opened(request, opponent, variants)
+        except Problem as problem:
+            return self._lobby(request, problem, opponent, [name for name, used in variants.items() if used])
+
+    def _opened(self, request: Request, opponent: Sequence[str], variants: Mapping[str, bool]) -> Response:
         account = viewer_of(request).account
         names = [visible(name) for name in opponent if name]  # escaped, because PostgreSQL rejects NUL
         if not 1 <= len(names) <= MAX_OPPONENTS:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
                 f"Choose 1 to {MAX_OPPONENTS} bots to play against.",
-                instead=_LOBBY,
             )
         versions = [self._version(name, account) for name in names]
         try:
-            rules = Rules(
-                players=len(names) + 1, pass_both_ways=pass_both_ways, soy_sauce=soy_sauce, dummy=dummy
-            )
+            rules = Rules(players=len(names) + 1, **variants)
         except InvalidRules as error:
-            raise Problem(
-                HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose other variants: {error}.", instead=_LOBBY
-            ) from error
+            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose other variants: {error}.") from error
         self._limits.count_game(request)
         answer = RedirectResponse("/play", 303)
         new = NewPersonGame(
@@ -224,9 +245,9 @@ class _Play:
         try:
             self._limits_per_address.add(new, network_of_visitor(request))
         except QuotaReached as error:
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.", instead=_LOBBY) from error
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}.") from error
         except CredentialsChanged as error:
-            raise Problem(HTTPStatus.CONFLICT, f"{error}.", instead=_LOBBY) from error
+            raise Problem(HTTPStatus.CONFLICT, f"{error}.") from error
         answer.headers["Location"] = f"/play/{new.id}"
         return answer
 
@@ -251,10 +272,9 @@ class _Play:
 
     async def _wait(self, request: Request, game: PersonGame, after: str) -> PersonGame:
         """Wait up to ``_WAIT_SECONDS`` for the bots' decisions. Return the current state of the game."""
-        waited = 0.0
-        while waited < _WAIT_SECONDS and _is_waiting_for_bots(game, after):
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while time.monotonic() < deadline and _is_waiting_for_bots(game, after):
             await asyncio.sleep(_POLL_SECONDS)
-            waited += _POLL_SECONDS
             game = await run_in_threadpool(self._own_game, request, game.id)
         return game
 
@@ -369,7 +389,6 @@ class _Play:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
                 f"You can't play against {name[:64]}. Choose a bot from the list; log in to see your own.",
-                instead=_LOBBY,
             )
         return version
 

@@ -27,9 +27,12 @@ function show(page) {
   const moved = before.dataset.step !== fresh.dataset.step || before.dataset.state !== fresh.dataset.state;
   if (moved || before.innerHTML !== fresh.innerHTML) {
     fresh.classList.toggle("moved", moved);
+    const focused = document.activeElement;
+    const isNews = moved || before.querySelector("#turn")?.textContent !== fresh.querySelector("#turn")?.textContent;
     before.replaceWith(fresh);
     document.title = page.title;
-    if (moved) announce(fresh);
+    if (isNews) announce(fresh);
+    keepFocus(focused, before, fresh);
   }
   follow();
 }
@@ -37,7 +40,16 @@ function show(page) {
 function announce(fresh) {
   const parts = ["turn", "news"].map((id) => fresh.querySelector(`#${id}`)?.textContent.trim() ?? "");
   announcement.textContent = parts.reverse().join(" ");
-  if (fresh.dataset.state === "decide") fresh.querySelector(".pick:is(button), .pick input")?.focus({ preventScroll: true });
+}
+
+/** Focus the hand in a new decision, or the same control as before if it wasn't in the hand. */
+function keepFocus(focused, before, fresh) {
+  const isElsewhere = before.contains(focused) && !focused.closest("#hand");
+  const same = isElsewhere && [...fresh.querySelectorAll("a, button")].find((each) => each.textContent === focused.textContent);
+  if (same) same.focus({ preventScroll: true });
+  else if (fresh.dataset.state === "decide" && (focused === document.body || before.contains(focused))) {
+    fresh.querySelector(".pick:is(button), .pick input")?.focus({ preventScroll: true });
+  }
 }
 
 async function fetchPage(url, options = {}) {
@@ -77,24 +89,26 @@ document.addEventListener("submit", async (event) => {
   if (form.id !== "hand") return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
+  const chosen = document.activeElement;
   form.querySelector("fieldset").disabled = true;
   clearTimeout(timer);
   try {
     const { status, page } = await fetchPage(form.action, { method: "POST", body });
-    if (status === 422) chooseAgain(form, page.querySelector("h1 + p").textContent);
+    if (status === 422) chooseAgain(form, chosen, page.querySelector("h1 + p").textContent);
     else show(page);
   } catch {
     // Don't reload: an error page would replace the table, and would no longer report that the person is here.
-    chooseAgain(form, "The site can't be reached. Choose again in a moment.");
+    chooseAgain(form, chosen, "The site can't be reached. Choose again in a moment.");
   }
 });
 
-function chooseAgain(form, reason) {
+function chooseAgain(form, chosen, reason) {
   const warning = Object.assign(document.createElement("p"), { className: "warning", role: "alert" });
   warning.textContent = reason;
   form.querySelector(".warning")?.remove();
   form.append(warning);
   form.querySelector("fieldset").disabled = false;
+  if (form.contains(chosen)) chosen.focus();
   follow();
 }
 

@@ -190,15 +190,17 @@ class _Submissions:
         self._receiver = receiver
         self._downloads = downloads
 
-    def start(self, request: Request, bot: str = "") -> Response:
+    def start(self, request: Request, bot: str = "", kind: str = "") -> Response:
         """Show the editor to everyone; only logged-in users can submit."""
         account = viewer_of(request).account
+        found = samples(shared_folder() / "bots")
         return page(
             request,
             "start.html",
             bot=bot if bot_address(bot) else "",
             bots=() if account is None else self._store.bots.of_account(account),
-            samples=samples(shared_folder() / "bots"),
+            samples=found,
+            kind=kind if any(kind == each.kind for each in found) else "",
             max_bytes=MAX_SOURCE_BYTES,
             is_open=self._is_open(),
             qualification_games=GAMES,
