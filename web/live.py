@@ -77,7 +77,7 @@ def watchable(
 def _rotate(items: list[str], after: str | None) -> list[str]:
     """Return all items, beginning with the one that follows ``after``.
 
-    If ``after`` is another item, begin anywhere, so that the same item doesn't follow every other one.
+    If ``after`` isn't in ``items``, start at an arbitrary item, so that no item always follows removed ones.
     """
     begin = items.index(after) + 1 if after in items else crc32((after or "").encode()) % max(1, len(items))
     return items[begin:] + items[:begin]

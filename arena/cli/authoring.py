@@ -140,7 +140,7 @@ def conformance(
 ) -> None:
     """Play recorded games of every variant with a program, and report its mistakes rule by rule.
 
-    The exit code is 1 if the program broke a rule that bots need in every variant.
+    The exit code is 1 if the program broke a rule that applies to every variant.
 
     Example: arena conformance "java -jar mybot.jar"
     """

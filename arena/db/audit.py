@@ -51,7 +51,7 @@ def has(connection: Connection, entry: NewAuditEntry) -> bool:
 def last(connection: Connection, limit: int, account: str | None) -> tuple[AuditEntry, ...]:
     """Return the last ``limit`` entries, oldest first.
 
-    If ``account`` is given, return only entries by or about this account; the case doesn't matter.
+    If ``account`` is given, return only entries by or about this account, ignoring case.
     """
     query = select(Row.__table__)
     if account is not None:

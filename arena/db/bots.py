@@ -265,7 +265,7 @@ class Bots(Repository):
             return tuple(from_row(HouseVersion, row) for row in rows)
 
     def superseded_house_versions(self) -> tuple[HouseVersion, ...]:
-        """Return available inactive versions of house bots in matches that are waiting or may be released."""
+        """Return available superseded versions of house bots with seats in open or quarantined matches."""
         seated = (
             select(MatchSeatRow.version_id)
             .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)

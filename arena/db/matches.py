@@ -153,7 +153,7 @@ def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) 
 
     Raises BotDisqualified, or ValueError if a version doesn't exist or the submission has no image.
     """
-    ladder.lock(connection)  # so that no bot is disqualified, and no number is taken, at the same time
+    ladder.lock(connection)  # so that no other transaction disqualifies a bot or takes this number
     sources: dict[int | None, str] = {}
     columns = (BotVersionRow.id, BotVersionRow.source, BotRow.name, BotRow.state, BotRow.reason)
     versions = select(*columns).join(BotRow, BotRow.id == BotVersionRow.bot_id)

@@ -211,7 +211,7 @@ def playable(
     ordered by number. A challenge's matches run one at a time.
     """
     mine = _open(MatchState.WAITING).where(
-        MatchRow.runtime == runtime, _is_next_of_challenge(), ~_any_seat(or_(_IS_BARRED, _IS_GONE))
+        MatchRow.runtime == runtime, _is_next_of_challenge(), ~_any_seat(or_(_IS_EXCLUDED, _IS_GONE))
     )
     if without:
         mine = mine.where(MatchRow.id.not_in(without))
@@ -221,10 +221,10 @@ def playable(
 def delete_cancelled(connection: Connection) -> None:
     """Delete the waiting matches that will never be played.
 
-    Their bots are disqualified, their submissions are no longer qualifying, or old versions of house bots are
-    gone.
+    A match is cancelled if one of its bots is disqualified, its submission is no longer qualifying, or it
+    needs an old version of a house bot that no longer exists.
     """
-    cancelled = _any_seat(or_(_IS_BARRED, and_(_IS_GONE, BotVersionRow.number != BotRow.playing)))
+    cancelled = _any_seat(or_(_IS_EXCLUDED, and_(_IS_GONE, BotVersionRow.number != BotRow.playing)))
     # A locked match is being claimed or deleted, so don't wait for it.
     waiting = _open(MatchState.WAITING).where(cancelled).with_for_update(skip_locked=True, of=MatchRow)
     deleted = connection.execute(waiting).scalars().all()
@@ -232,7 +232,7 @@ def delete_cancelled(connection: Connection) -> None:
     connection.execute(delete(MatchRow).where(MatchRow.id.in_(deleted)))
 
 
-_IS_BARRED: Final = or_(BotRow.state == BotState.DISQUALIFIED, SubmissionRow.stage != Stage.QUALIFYING)
+_IS_EXCLUDED: Final = or_(BotRow.state == BotState.DISQUALIFIED, SubmissionRow.stage != Stage.QUALIFYING)
 """The bot in a seat is disqualified, or the submission isn't qualifying."""
 
 _IS_GONE: Final = and_(BotRow.house, BotVersionRow.gone.is_not(None))
@@ -240,7 +240,7 @@ _IS_GONE: Final = and_(BotRow.house, BotVersionRow.gone.is_not(None))
 
 
 def _any_seat(condition: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Return the condition that a seat in a match meets this condition."""
+    """Return the condition that at least one seat of a match meets ``condition``."""
     seats = (
         select(MatchSeatRow.seat)
         .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)

@@ -92,8 +92,8 @@ class StoreSource:
         if self._now is not None or self.ids():
             return None
         return (
-            f"there are no images in {self._store}: if the coordinator has started before, check that the "
-            "store is mounted, and that ARENA_IMAGES_URL is correct"
+            f"there are no images in {self._store}: if the coordinator has already run, check that the store "
+            "is mounted and that ARENA_IMAGES_URL is correct"
         )
 
 

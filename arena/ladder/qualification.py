@@ -269,8 +269,8 @@ def _request(game: int, played: Played, step: int) -> Request:
 BENCHING_WINDOW: Final = 10
 """Number of the active version's latest rated matches that count towards benching.
 
-Matches before the bot was last reactivated after benching never count. Games don't count one by one, because
-one crash ends all of a match's games that are in progress."""
+Matches before the bot was last reactivated after benching never count. The unit is the match, because one
+crash ends all of a match's games that are in progress."""
 
 BENCHING_FAILURES: Final = 5
 """A bot is benched if the stand-in finished games in at least this many matches in the window."""

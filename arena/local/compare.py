@@ -56,7 +56,7 @@ class Comparison:
             start = deal // len(self.tables) % BOTS_COMPARED
             one = tuple((seat + start) % BOTS_COMPARED for seat in range(rules.players))
             return one, tuple(1 - bot for bot in one)
-        # The tested bots have each seat once against the same opponents, and then meet the next ones.
+        # Each tested bot plays every seat once against the same opponents, then moves on to the next ones.
         group, own = divmod(deal // len(self.tables), rules.players)
         opponents = rules.players - 1
         others = tuple(field[(group * opponents + each) % len(field)] for each in range(opponents))

@@ -92,8 +92,8 @@ class GameInThisProcess:
         players: Sequence[LoadedBot],  # one per seat
         clock: Clock,  # the ladder's
         timer: DecisionTimer,  # running
-        # Called before each decision, with the seat that has to move and the earlier decisions. Instead of
-        # them, it gets None before the seat begins the game or is told the result.
+        # Called before each decision, with the seat to move and the earlier decisions. Also called with None
+        # instead of the decisions before a bot begins the game or receives the result.
         asking: Callable[[int, Steps | None], None] = lambda _seat, _steps: None,
     ) -> None:
         self._game = game

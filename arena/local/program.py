@@ -1,7 +1,7 @@
 """Runs a Python bot's file as a program: ``python -m arena.local.program FILE``.
 
-The file runs as on the ladder, where it ends with ``run(...)``. It needn't, so bots that can be called in
-process also work as programs.
+The file runs as on the ladder. It needn't call ``run(...)``, so bots that can be called in process also work
+as programs.
 """
 
 import sys
@@ -17,7 +17,7 @@ if __name__ == "__main__":
     sys.argv = [str(file)]
     main = ModuleType("__main__")
     main.__file__ = str(file)
-    # The bot's pickles and child processes look it up by this name.
+    # Pickle and multiprocessing look up the bot's classes and functions by this module name.
     sys.modules["__main__"] = main
-    exec(compile(file.read_bytes(), file, "exec"), vars(main))  # noqa: S102 - exits if it calls run
+    exec(compile(file.read_bytes(), file, "exec"), vars(main))  # noqa: S102 - doesn't return if it calls run
     run(bot_in(main, file))

@@ -57,7 +57,7 @@ class _GameClock:
         return self._move + self._bank
 
     def call(self, decide: Callable[[], T]) -> T:
-        """Make a decision. Raises TimeLimitExceeded if it takes too long."""
+        """Call ``decide``, and charge its time to the bank. Raises TimeLimitExceeded."""
         decision = self._timer.call(self.allowed, decide)
         if self._timer.seconds > self.allowed:
             raise TimeLimitExceeded
@@ -68,7 +68,7 @@ class _GameClock:
 def answers(bot: LocalBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
     """Ask a bot for its decisions in these games, in order, and yield its answers.
 
-    Stops at the bot's first failure: an error, or no answer within the ladder's clock. Raises PlayingFailed.
+    Stops at the bot's first failure, which is an error or an exceeded time limit. Raises PlayingFailed.
     """
     timer = DecisionTimer()
     clock = _GameClock(timer)

@@ -76,7 +76,7 @@ class DecisionTimer:
         Raises TimeLimitExceeded if the call takes longer than ``allowed`` seconds, unless the bot uses the
         timer's signal itself, as it may on the ladder.
         """
-        self._keep_ticking()
+        self._restart_timer()
         self._ignored = 0
         self._began, self._cpu, self._waited = time.perf_counter(), time.process_time(), self._waits()
         self._allowed = allowed
@@ -86,8 +86,8 @@ class DecisionTimer:
             self._allowed = None
             self.seconds = self._elapsed()
 
-    def _keep_ticking(self) -> None:
-        """Continue after a bot that has used the timer or its signal."""
+    def _restart_timer(self) -> None:
+        """Restart the timer and the watchdog if the bot has changed the timer or its signal's handler."""
         if self._running is None:
             return
         tick, crash_log = self._running

@@ -143,7 +143,7 @@ class SharedRequest:
         self._HEAD.pack_into(self._memory, 0, game, -1, 0)
 
     def ask(self, seat: int, steps: Steps | None) -> None:
-        """Record a request: its seat, and the earlier decisions; None if it is not for a decision."""
+        """Record a request: its seat and the earlier decisions, or None if no decision is requested."""
         if steps is None:
             game = self._HEAD.unpack_from(self._memory)[0]
             self._HEAD.pack_into(self._memory, 0, game, seat, -1)
@@ -159,8 +159,8 @@ class SharedRequest:
     def last(self, games: Sequence[LocalGame]) -> tuple[LocalGame, int, Puzzle | None] | None:
         """Return the game, seat and position of the latest request, or None if there is none.
 
-        The position is None if the bot was being loaded, began the game or was told the result. ``games`` are
-        those that the worker may have been playing.
+        The position is None if the bot was being loaded, beginning the game or receiving the result.
+        ``games`` are those that the worker may have been playing.
         """
         number, seat, steps = self._HEAD.unpack_from(self._memory)
         game = next((each for each in games if each.number == number), None)
@@ -292,7 +292,8 @@ def _serve(
     os.setsid()  # Ctrl-C must reach only the parent, which can then also kill the bots' child processes
     # Bots may have child processes: the parent kills them with this one.
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined] # noqa: SLF001 - private
-    os.register_at_fork(after_in_child=line.close)  # otherwise the parent would not notice this process's end
+    # Otherwise, the parent would not notice that this process exits.
+    os.register_at_fork(after_in_child=line.close)
     parents.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # The bots' output must not mix with the command's data.

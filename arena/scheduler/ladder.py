@@ -85,13 +85,13 @@ class Ladder:
     def cancel_unplayable(self, is_missing: Callable[[str], bool]) -> None:
         """Cancel matches with old versions of house bots whose sources no longer exist.
 
-        After a restore on another machine, house bots have new images. The ladder and the qualifications
-        queue other matches.
+        After a restore on another host, house bots have new images. The ladder and open qualifications queue
+        replacements.
         """
         lost: list[int] = []
         for each in self._store.bots.superseded_house_versions():
             if is_missing(each.source):
-                _log.warning("matches with a missing version cancelled", bot=each.bot, source=each.source)
+                _log.warning("unplayable matches cancelled", bot=each.bot, source=each.source)
                 lost.append(each.id)
         self._store.bots.record_house_versions(gone=lost, back=[], at=self.entropy.now())
 

@@ -45,7 +45,7 @@ def _show_stacks() -> None:
     """
     with suppress(AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
         faulthandler.enable(all_threads=False)
-        if signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:  # the bot's own
+        if signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:  # the bot has its own handler
             return
         faulthandler.register(signal.SIGALRM, all_threads=False)
         signal.setitimer(signal.ITIMER_REAL, _RUN_TIMEOUT_SECONDS)

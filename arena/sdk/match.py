@@ -44,10 +44,10 @@ def stack_when_late() -> Timed:
     The signal handler is faulthandler's. It is written in C, so it also works while NumPy is computing or the
     bot is waiting for a lock. If the bot has its own handler for the signal, the timer isn't touched.
     """
-    if _handler_of(signal.SIGALRM) != signal.SIG_DFL:  # the bot's own
+    if _handler_of(signal.SIGALRM) != signal.SIG_DFL:  # the bot has its own handler
         return _untimed
     try:
-        faulthandler.unregister(signal.SIGALRM)  # otherwise it would not set its handler again
+        faulthandler.unregister(signal.SIGALRM)  # otherwise, register() would not install it again
         signal.signal(signal.SIGALRM, _print_stack)
         faulthandler.register(signal.SIGALRM, all_threads=False)
     except (AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
@@ -56,10 +56,10 @@ def stack_when_late() -> Timed:
 
 
 def _print_stack(_number: int, _frame: FrameType | None) -> None:
-    """Do what faulthandler's handler does.
+    """Print the stack, as faulthandler's handler does.
 
-    Python doesn't know faulthandler's handler: a bot that sets its own and later restores the previous one
-    restores this one.
+    Python can't see faulthandler's handler. A bot that sets its own handler and then restores the previous
+    one restores this one.
     """
     with suppress(Exception):  # a closed stderr must not fail the bot
         faulthandler.dump_traceback(all_threads=False)
@@ -163,8 +163,8 @@ def _describe_decision(number: int, view: View) -> str:
 _SDK: Final = f"kaiten-python/{__version__}"
 _SDK_PACKAGE: Final = "arena.sdk."
 
-_TOGETHER_SECONDS: Final = 0.02
-"""Answers to one message that were found within this time are sent together."""
+_BATCH_SECONDS: Final = 0.02
+"""Answers to one message that are ready within this time are sent together."""
 
 
 def play_match(bot: Bot, address: str, games_at_once: int) -> int:
@@ -185,7 +185,7 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
     match = Match(bot, stack_when_late())
     try:
         while isinstance(message := await call.read(), pb.RefereeMessage):
-            for moves in _quick_together(match.answers(message)):
+            for moves in _batched(match.answers(message)):
                 await send(call, pb.BotMessage(moves=moves))
     except aio.AioRpcError:
         # The referee closes its socket after MatchEnd. If gRPC is writing to the socket at that moment, it
@@ -195,16 +195,16 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
     return 0
 
 
-def _quick_together(answers: Iterator[pb.Move]) -> Iterator[list[pb.Move]]:
-    """Yield quick answers together, which saves time.
+def _batched(answers: Iterator[pb.Move]) -> Iterator[list[pb.Move]]:
+    """Yield answers in batches, which saves time.
 
-    Others aren't held back, because a game's clock runs until its answer has been sent.
+    A slow answer is not held back, because a game's clock runs until its answer has been sent.
     """
     together: list[pb.Move] = []
     began = time.monotonic()
     for answer in answers:
         together.append(answer)
-        if time.monotonic() - began > _TOGETHER_SECONDS:
+        if time.monotonic() - began > _BATCH_SECONDS:
             yield together
             together, began = [], time.monotonic()
     if together:

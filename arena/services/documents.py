@@ -127,7 +127,7 @@ def _cleaned(seats: tuple[Seated, ...]) -> tuple[Seated, ...]:
 
 
 def _hosts(known: Sequence[HostStatus], workers: tuple[KnownWorker, ...]) -> tuple[Host, ...]:
-    """Return the hosts with workers, and the one that was checked last, which decides about uploads."""
+    """Return the hosts with workers, and the last one checked, which decides whether uploads are accepted."""
     present = {worker.status.host for worker in workers}
     return tuple(
         _host(host, workers) for number, host in enumerate(known) if not number or host.report.host in present

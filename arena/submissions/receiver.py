@@ -210,7 +210,7 @@ class Receiver:
         try:
             self._store.submissions.begin(new, self._quota)
             yield
-        except (NoRoom, DatabaseUnavailable, CancelledError, GeneratorExit):  # the last two if the site stops
+        except (NoRoom, DatabaseUnavailable, CancelledError, GeneratorExit):  # last two: the site is stopping
             with suppress(DatabaseUnavailable):
                 self._store.submissions.refund(new.id)
             raise

@@ -77,7 +77,7 @@ class Uploads:
             yield file
         finally:
             part.unlink(missing_ok=True)
-            with suppress(OSError):  # what an incomplete file has in the buffer may not fit on the disk
+            with suppress(OSError):  # on a full disk, flushing an incomplete file's buffer fails
                 file.close()
 
     def keep(self, file: BinaryIO, id_: str, kind: UploadKind) -> None:

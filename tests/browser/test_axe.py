@@ -455,7 +455,7 @@ def test_no_page_is_left_out(tmp_path: Path) -> None:
         for method in ("GET", "POST")
     }
     shown = {look.route for look in PAGES.values() if look.route}
-    # The addresses of forms lead to the pages with the forms.
+    # GET requests to the paths of forms only redirect.
     pages = {
         route
         for route in routes["GET"] - (routes["POST"] - shown)

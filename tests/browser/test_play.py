@@ -247,7 +247,7 @@ def test_a_held_key_chooses_once(windows: Windows, url: str, key: str) -> None:
 def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: str) -> None:
     """The page says what everyone took, then whose turn it is.
 
-    The first card has the focus again, unless the person was elsewhere.
+    The first card has the focus again, unless the focus was elsewhere.
     """
     visit = windows.open(url, "desktop", "dark")
     page = visit.page

@@ -177,7 +177,7 @@ def test_a_bot_is_benched_when_it_was_taken_over_in_five_of_its_last_ten_matches
     )
 
 
-def test_one_crash_benches_nobody(store: Store, other: int) -> None:
+def test_one_crash_does_not_bench_a_bot(store: Store, other: int) -> None:
     """It may end many games, but they are in one match."""
     mine = add_bot(store, "mine")
     for number in range(5):

@@ -60,9 +60,7 @@ def wait_for_waiting(database: Database, count: int) -> None:
     wait_until(as_many_wait, f"{count} waiting transactions")
 
 
-def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
-    store: Store, database: Database
-) -> None:
+def test_a_deletion_and_a_new_version_lock_the_ladder_first(store: Store, database: Database) -> None:
     """While both wait for the ladder, the rows that they will change aren't locked. Then both finish."""
     ann = add_account(store, "ann")
     store.submissions.add(new(author="ann", account=ann.id), PLENTY)
@@ -116,7 +114,7 @@ def test_a_result_stored_during_a_deletion_has_no_deleted_name(
 
 
 @pytest.mark.parametrize("remove", ["remove_logs", "remove_replays"])
-def test_retention_and_a_deletion_lock_nothing_before_the_ladder(
+def test_retention_and_a_deletion_lock_the_ladder_first(
     store: Store, database: Database, remove: str
 ) -> None:
     """While both wait for the ladder, the games that they will change aren't locked. Then both finish."""
@@ -138,9 +136,7 @@ def test_retention_and_a_deletion_lock_nothing_before_the_ladder(
     assert free == [2, 1, 2]
 
 
-def test_a_qualification_game_and_a_verdict_lock_nothing_before_the_ladder(
-    store: Store, database: Database
-) -> None:
+def test_a_qualification_game_and_a_verdict_lock_the_ladder_first(store: Store, database: Database) -> None:
     """While both wait for the ladder, the submission isn't locked. Then both finish."""
     house = add_bot(store, "a", author="house")
     store.submissions.add(new(), PLENTY)

@@ -325,7 +325,7 @@ def test_a_submission_that_the_arena_lost_does_not_count(store: Store) -> None:
 
 @on_both
 def test_a_rejection_has_the_stage_of_its_submission(store: Store) -> None:
-    """The cause names the stage reached, also if several submissions are rejected together."""
+    """The cause names the stage reached, even if several submissions are rejected together."""
     ann = add_account(store, "ann")
     for id_ in ("u1", "u2", "u3"):
         store.submissions.add(new(id_, f"bot-{id_}", "ann", ann.id), PLENTY)

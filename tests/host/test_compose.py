@@ -280,7 +280,7 @@ def bots_of(project: Project, *installs: str) -> set[str]:
     }
 
 
-def replace_killed_worker(project: Project, install: str) -> None:
+def kill_and_replace_worker(project: Project, install: str) -> None:
     """Kill a worker while it has bots, replace its container, and check that these bots are removed."""
     wait_until(lambda: len(bots_of(project, install)) > 0, "a bot at play")
     project.run("kill", "worker")
@@ -360,7 +360,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(
     where = {each["name"].removeprefix(f"{each['host']}-"): each["host"] for each in shown["workers"]}
     assert where == dict.fromkeys(installs, socket.gethostname())
     wait_until(lambda: elsewhere.service("worker").health == "healthy", "the other worker's health")
-    replace_killed_worker(project, installs[0])
+    kill_and_replace_worker(project, installs[0])
     wait_until(lambda: len(read("status")["workers"]) == 2, "the new worker")
     wait_until(lambda: len(bots_of(project, *installs)) > 0, "a bot at play")
     elsewhere.run("kill", "-s", "SIGTERM")

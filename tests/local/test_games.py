@@ -180,8 +180,8 @@ def test_code_that_ends_its_process_is_reported(text: str, what: str, tmp_path: 
     assert mistake.puzzle.views()[-1].turn == 1
 
 
-def test_a_process_that_ends_in_game_over_is_blamed_on_that_bot(tmp_path: Path) -> None:
-    """There is no position in which to repeat it."""
+def test_a_bot_that_exits_in_game_over_is_blamed(tmp_path: Path) -> None:
+    """There is no position from which to reproduce it."""
     text = "import os\nclass Bot:\n  def choose(self, view): return view.hand[0]\n"
     text += "  def game_over(self, end): os._exit(3)\n"
     with pytest.raises(WorkerEnded, match="exit code 3") as caught:
@@ -208,7 +208,7 @@ def test_a_process_that_leaves_a_child_behind_is_reported(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["__init__", "module"])
-def test_a_process_that_ends_before_a_decision_is_blamed_on_that_bot(tmp_path: Path, place: str) -> None:
+def test_a_bot_that_exits_before_a_decision_is_blamed(tmp_path: Path, place: str) -> None:
     """It may end while the file is loaded or the game begins."""
     text = "import os\nclass Bot:\n  def __init__(self): os._exit(3)\n  def choose(self, view): ...\n"
     bad = write(tmp_path, "bad", text if place == "__init__" else "import os\nos._exit(3)\n")

@@ -34,7 +34,7 @@ with timer.running(sys.stderr):
 
 
 def test_a_bot_may_use_the_timer() -> None:
-    """It doesn't end the process, even if there is no tick for a long time. A restored timer ticks again."""
+    """The process survives without ticks. If the bot restores the handler, the timer ticks again."""
     words = [sys.executable, "-c", PROGRAM]
     with (
         subprocess.Popen([*words, "restore"], stdout=subprocess.PIPE) as restoring,  # noqa: S603 - our own program

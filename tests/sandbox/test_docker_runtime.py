@@ -252,7 +252,7 @@ def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tm
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_a_removal_by_another_is_awaited(
+def test_a_removal_already_in_progress_is_awaited(
     docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch, *, ends: bool
 ) -> None:
     """A container counts as removed only once it is gone."""
@@ -280,7 +280,7 @@ def test_a_removal_by_another_is_awaited(
 
 @DIAL_FAILURES_LEAK
 @pytest.mark.usefixtures("root")
-def test_an_engine_that_has_restarted_blames_nobody(base_image: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_bot_is_blamed_for_an_engine_restart(base_image: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has forgotten that it ended the container. If systemd keeps its socket, no request fails."""
     with engine_alone() as engine:
         engine.take_images(base_image)

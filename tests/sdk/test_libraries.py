@@ -97,7 +97,7 @@ def test_answers_all_requests_of_a_message(library: Library) -> None:
     assert library.play(FIRST_CARD, script) == (0, "")
 
 
-def test_an_answer_that_took_a_while_is_sent_at_once(library: Library) -> None:
+def test_a_slow_answer_is_sent_immediately(library: Library) -> None:
     """It doesn't wait for the bot's answers in other games, because its game's clock is running."""
     rules = Rules(players=2)
     state = first_state(rules)

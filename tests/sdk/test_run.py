@@ -42,7 +42,7 @@ def read_to_end(connection: socket.socket) -> None:
 
 
 def test_a_slow_referee_is_given_time_to_connect() -> None:
-    """The first attempt to connect isn't given up after a second: a seat's connections are limited."""
+    """The client keeps its first attempt open for over a second, because a seat's connections are limited."""
     with short_folder() as folder, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"{folder}/referee.sock")
         listener.listen()

@@ -200,7 +200,7 @@ def test_an_upload_that_the_arena_could_not_store_does_not_count(store: Store, f
 
 @pytest.mark.usefixtures("root")
 def test_an_upload_that_fills_the_disk_does_not_count(store: Store, tmp_path: Path) -> None:
-    """A small file doesn't reach the disk before its end."""
+    """A small file stays in the buffer until the upload ends."""
     with small_disk(tmp_path, size=65536) as disk:
         one = receiver(store, disk / "uploads", most=1)
         (disk / "full").write_bytes(bytes(65536))

@@ -185,7 +185,7 @@ MATRIX: Final = {
     ("POST", "/account/tokens"): INCOMPLETE,
     ("POST", "/account/sessions/{number}/end"): ITS_OWNER,
     ("POST", "/account/tokens/{number}/revoke"): ITS_OWNER,
-    # Without a form, its address leads to the page with the form.
+    # A GET request to a form's path redirects to the page with the form.
     **{
         ("GET", path): dict.fromkeys(CALLERS, 303)
         for path in (

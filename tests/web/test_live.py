@@ -368,7 +368,10 @@ def next_show(client: TestClient, after: str = "") -> str:
 
 
 def test_kaiten_tv_shows_every_game_and_starts_over(client: TestClient, store: Store) -> None:
-    """Kaiten TV shows each game once, and then the first again. After an unknown game, it begins anywhere."""
+    """Kaiten TV shows each game once, and then the first again.
+
+    After an unknown game, it starts at an arbitrary game.
+    """
     first = shown = next_show(client)
     shows = []
     while shown not in shows:

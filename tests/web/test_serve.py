@@ -115,7 +115,7 @@ def test_an_idle_connection_is_closed(data_dir: Path) -> None:
 
 
 @contextmanager
-def upload_begun(url: str, secret: str) -> Iterator[None]:
+def partial_upload(url: str, secret: str) -> Iterator[None]:
     """Send the first half of an image, and close the connection afterwards."""
     address = httpx2.URL(url)
     head = (
@@ -142,7 +142,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
         ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
         secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
         uploads = tmp_path / "uploads"
-        with upload_begun(site.url, secret):
+        with partial_upload(site.url, secret):
             wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "an upload in progress")
         wait_until(lambda: not any(uploads.iterdir()), "the file's deletion")
         assert world.store.submissions.newest() == ()
@@ -151,7 +151,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
         assert "The site is at" in line
 
 
-# Takes over 5 s because uploads may continue for as long after the signal.
+# Takes over 5 s, because uploads may continue for 5 s after the signal.
 def test_an_upload_that_a_restart_cuts_off_does_not_count(tmp_path: Path) -> None:
     """It doesn't count towards the quota, and leaves no file."""
     with closing(World.at(tmp_path)) as world, served(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
@@ -159,7 +159,7 @@ def test_an_upload_that_a_restart_cuts_off_does_not_count(tmp_path: Path) -> Non
         accounts = open_accounts(world.store, RegistrationMode.OPEN)
         ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
         secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
-        with upload_begun(site.url, secret):
+        with partial_upload(site.url, secret):
             wait_until(lambda: any((tmp_path / "uploads").glob("*")), "an upload in progress")
             assert sent_by(world, ann) == 1
             site.process.send_signal(signal.SIGTERM)

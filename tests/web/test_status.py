@@ -231,7 +231,7 @@ def test_slots_are_shown_with_busy_ones(busy: World) -> None:
     assert text.count("<i></i>") == 1
     older = replace(host_report(host="older"), slots=None, checked=START - timedelta(days=1))
     busy.store.activity.record_host(older, ())
-    assert len(browser(busy).get("/api/v1/status").json()["hosts"]) == 1  # no worker is there
+    assert len(browser(busy).get("/api/v1/status").json()["hosts"]) == 1  # the older host has no workers
     there = WorkerStatus(name="older", host="older", seats=5, busy=0)
     busy.store.leases.publish_workers("here", [here, there])
     assert [host["slots"] for host in browser(busy).get("/api/v1/status").json()["hosts"]] == [5, None]

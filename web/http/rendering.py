@@ -258,7 +258,7 @@ class PageRouter(APIRouter):
         super().add_api_route(path, endpoint, **options)
 
     def add_form(self, path: str, action: Callable[..., Any], page: str | None = None) -> None:
-        """Add a route for a form. When its address is opened, redirect to the page with the form.
+        """Add a POST route for a form. A GET request to the same path redirects to the page with the form.
 
         ``page`` is that page's path, with placeholders like those in ``path``; by default, it is the prefix.
         """

@@ -178,7 +178,7 @@ class _Play:
         opponents: Sequence[str] = (),
         variants: Collection[str] = (),
     ) -> Response:
-        """Show the lobby, after a refusal with the problem and what was chosen."""
+        """Show the lobby. After a refusal, include the problem and the visitor's choices."""
         request.state.private = True
         visitor = visitor_of(request)
         account = viewer_of(request).account
@@ -209,16 +209,18 @@ class _Play:
         soy_sauce: Annotated[bool, Form()] = False,
         dummy: Annotated[bool, Form()] = False,
     ) -> Response:
-        """Open a table, or show the lobby again with the reason why not."""
+        """Open a table. If that is refused, show the lobby again with the reason."""
         if not self._tables:
             raise Problem(HTTPStatus.CONFLICT, "People can't play against the bots in this arena.")
         variants = {"pass_both_ways": pass_both_ways, "soy_sauce": soy_sauce, "dummy": dummy}
         try:
-            return self._opened(request, opponent, variants)
+            return self._open_table(request, opponent, variants)
         except Problem as problem:
             return self._lobby(request, problem, opponent, [name for name, used in variants.items() if used])
 
-    def _opened(self, request: Request, opponent: Sequence[str], variants: Mapping[str, bool]) -> Response:
+    def _open_table(
+        self, request: Request, opponent: Sequence[str], variants: Mapping[str, bool]
+    ) -> Response:
         account = viewer_of(request).account
         names = [visible(name) for name in opponent if name]  # escaped, because PostgreSQL rejects NUL
         if not 1 <= len(names) <= MAX_OPPONENTS:

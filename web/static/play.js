@@ -28,10 +28,10 @@ function show(page) {
   if (moved || before.innerHTML !== fresh.innerHTML) {
     fresh.classList.toggle("moved", moved);
     const focused = document.activeElement;
-    const isNews = moved || before.querySelector("#turn")?.textContent !== fresh.querySelector("#turn")?.textContent;
+    const hasChanged = moved || before.querySelector("#turn")?.textContent !== fresh.querySelector("#turn")?.textContent;
     before.replaceWith(fresh);
     document.title = page.title;
-    if (isNews) announce(fresh);
+    if (hasChanged) announce(fresh);
     keepFocus(focused, before, fresh);
   }
   follow();
@@ -42,7 +42,7 @@ function announce(fresh) {
   announcement.textContent = parts.reverse().join(" ");
 }
 
-/** Focus the hand in a new decision, or the same control as before if it wasn't in the hand. */
+/** Keep the focus on the same control outside the hand; otherwise, focus the hand for a new decision. */
 function keepFocus(focused, before, fresh) {
   const isElsewhere = before.contains(focused) && !focused.closest("#hand");
   const same = isElsewhere && [...fresh.querySelectorAll("a, button")].find((each) => each.textContent === focused.textContent);

@@ -4,7 +4,7 @@
 import { refresh, timeout } from "./fresh.js";
 import { poll } from "./polling.js";
 import { say } from "./viewer-share.js";
-import { addFrames, shared } from "./viewer.js";
+import { addFrames, sharedAddress } from "./viewer.js";
 
 const match = document.querySelector("[data-match]").dataset.match;
 const state = () => document.querySelector('[data-live="state"]');
@@ -38,7 +38,7 @@ function end(words, ...links) {
 
 /** Return a link to the current frame, whichever it is; the site redirects from here to the replay. */
 function linkToReplay() {
-  const here = link("Watch the replay from here", shared());
+  const here = link("Watch the replay from here", sharedAddress());
   here.dataset.here = "";
   return here;
 }

@@ -32,7 +32,7 @@ let nextStep = 0;
 let quiet = 0;
 
 const frame = () => frameOf(data, index);
-export const shared = () => addressOf(film.dataset.home, frame(), data.view);
+export const sharedAddress = () => addressOf(film.dataset.home, frame(), data.view);
 const here = () => addressOf(film.dataset.base, frame(), data.view);
 
 async function framesOf(view) {
@@ -184,7 +184,7 @@ function follow(event) {
 
 /** The texts to copy. Links lead to the current frame, whichever page was opened. */
 const TEXTS = {
-  link: () => new URL(shared(), location.href).href,
+  link: () => new URL(sharedAddress(), location.href).href,
   embed: () => document.getElementById("embed-code").value,
   seed: () => film.dataset.seed,
 };

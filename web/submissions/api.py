@@ -291,8 +291,8 @@ def submission_api(
 async def _in_threads(context: AbstractContextManager[T]) -> AsyncIterator[T]:
     """Enter and exit a context in threads.
 
-    When the site stops, it cancels its requests twice. The context exits nevertheless, because the event loop
-    waits for its own threads, unlike those of FastAPI.
+    When the site stops, it cancels each request twice. The context still exits, because the event loop waits
+    for its own threads, but not for FastAPI's.
     """
     in_thread = partial(asyncio.get_running_loop().run_in_executor, None)
     entered = await in_thread(context.__enter__)
@@ -307,7 +307,9 @@ async def _receive(request: Request, incoming: Incoming) -> KnownSubmission:
     async for piece in pieces(request):
         await run_in_threadpool(incoming.write, piece)
     if await run_in_threadpool(find_caller, request) is None:
-        raise Problem(401, "The token was revoked or the session ended during the upload.")
+        raise Problem(
+            401, "The token was revoked or the session ended during the upload: log in or use another token."
+        )
     return await run_in_threadpool(incoming.finish)
 
 

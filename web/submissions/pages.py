@@ -104,15 +104,15 @@ def read_games(store: Store, known: KnownSubmission) -> tuple[QualificationLine,
 
 
 def _count_ahead(store: Store, known: KnownSubmission) -> int:
-    """Return how many submissions are processed before a received one: earlier files, and the bot's own."""
+    """Return the number of submissions that are processed before this one, or 0 if it has been inspected."""
     if known.stage is not Stage.RECEIVED:
         return 0
     ahead = [each for each in store.submissions.open_submissions() if each.number < known.number]
     own = sum(each.bot == known.bot for each in ahead)
-    firsts = {
+    next_of_bots = {
         each.bot: each for each in reversed(ahead) if each.bot != known.bot
-    }  # one of each bot at a time
-    return own + sum(each.stage is Stage.RECEIVED and each.waiting is None for each in firsts.values())
+    }  # one per bot at a time
+    return own + sum(each.stage is Stage.RECEIVED and each.waiting is None for each in next_of_bots.values())
 
 
 PER_PAGE: Final = 25

@@ -117,15 +117,15 @@ cause."""
 
 
 _FEW_EVENTS: Final = 128
-"""The engine remembers its last 256 events, across all containers. If it reports fewer than this, it has not
-forgotten any since it started, even if a few are newer than the report."""
+"""The engine keeps its last 256 events, across all containers. If it returns fewer than this many, it has
+dropped none since it started. The margin allows for events after ``until``, which aren't returned."""
 
 
 def requests_to_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
     """Return the requests that the engine received to end, stop or slow a container, in order.
 
     ``until`` is in seconds since 1970 by the engine's clock. Raises EngineUnavailable if the engine has
-    restarted since it created the container: it forgets all events then, and may have ended the container
+    restarted since it created the container. It has then lost its events, and may have stopped the container
     itself. A request may reach the new engine without an error if systemd keeps the socket open.
     """
     events = client.events(since=0, until=until, decode=True)  # type: ignore[call-overload] # float

@@ -32,7 +32,7 @@ _OOM_SECONDS: Final = 1.0
 """Time that the engine may take to notice that a bot ran out of memory."""
 
 _REMOVAL_SECONDS: Final = 10.0
-"""Maximum wait for a removal that something else has begun."""
+"""Maximum wait for a removal that another request has started."""
 
 _STDERR_SECONDS: Final = 2.0
 """Maximum wait for the rest of an ended container's stderr."""
@@ -233,7 +233,7 @@ def remove_container(client: docker.APIClient, container: str, name: str) -> Non
 
 
 def _await_removal(client: docker.APIClient, container: str, name: str) -> None:
-    """Wait until a container is gone. Raises RuntimeFailure if it still exists after a while."""
+    """Wait until a container is gone. Raises RuntimeFailure if it still exists after ``_REMOVAL_SECONDS``."""
     deadline = time.monotonic() + _REMOVAL_SECONDS
     while time.monotonic() < deadline:
         try:

@@ -178,7 +178,7 @@ class MatchRunner:
     def poll(self) -> None:
         """Check the disk, and whether a failed host has recovered; call this at intervals."""
         if not self._has_room():
-            self._trouble = "its disk is full: free space, or lower ARENA_DISK_FLOOR_GIB"
+            self._trouble = "the disk is full: free up space, or lower ARENA_DISK_FLOOR_GIB"
         elif self._trouble is not None:
             self._trouble = self._runtime.unavailable_reason()
 

@@ -142,11 +142,11 @@ async def _forward(client: Client, task: DaskFuture[bytes], answer: Future[bytes
 async def _fetched(client: Client, task: DaskFuture[bytes]) -> bytes:
     """Return a task's result, or raise its error.
 
-    If the connection fails during the fetch, or the scheduler can't call the worker, fetch the result again;
-    dask's own executor would never complete the future. Each result is fetched alone: dask would fetch it
-    together with others, and drop all of them if one of their workers can't be called.
+    If the connection fails during the fetch, or the scheduler can't reach the worker, fetch the result again;
+    dask's own executor would never complete the future. Each result is fetched separately: dask would fetch
+    several together, and drop all of them if it couldn't reach one of their workers.
     """
-    # What is used here isn't in dask's annotations, and has no public version for this event loop.
+    # These members have no type annotations in dask, and no public equivalent for this event loop.
     scheduler: Any = client.scheduler
     state: Any = task._state  # noqa: SLF001 - as above
     while True:

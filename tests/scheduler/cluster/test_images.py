@@ -64,7 +64,7 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
         open_arena(cluster.settings()) as arena,
     ):
         cluster.start_worker("worker0")
-        wait_until(lambda: "there are no images in" in told(cluster), "the worker without images")
+        wait_until(lambda: "there are no images in" in unready_reason(cluster), "the worker without images")
         arena.enter_house_bots(bots, print)
         cluster.await_up("worker0")
         assert remove(docker_client, f"kaiten/bot-{bots[0][0]}") == 1
@@ -85,7 +85,7 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
         assert arena.store.activity.hosts()[0].report.isolates
 
 
-def told(cluster: Hosts) -> str:
+def unready_reason(cluster: Hosts) -> str:
     """Return why the worker isn't ready, or an empty string if it isn't listening yet."""
     answer = cluster.ask("worker0", "/readyz")
     return "" if answer is None else answer.text

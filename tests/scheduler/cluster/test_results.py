@@ -74,13 +74,13 @@ def _worker(scheduler: Scheduler, folder: Path, name: str) -> Worker:
     )
 
 
-def test_a_worker_that_cannot_be_called_delays_no_other_results(tmp_path: Path) -> None:
+def test_an_unreachable_worker_does_not_delay_other_results(tmp_path: Path) -> None:
     """The results of the others arrive although those of this worker can't be fetched."""
     configure_dask()
-    asyncio.run(_some_unreachable(tmp_path))
+    asyncio.run(_check_unreachable_worker(tmp_path))
 
 
-async def _some_unreachable(folder: Path) -> None:
+async def _check_unreachable_worker(folder: Path) -> None:
     async with (
         Scheduler(host="tcp://127.0.0.1:0", dashboard=False, dashboard_address=UNUSED_ADDRESS) as scheduler,
         _worker(scheduler, folder, "cut-off") as cut_off,
@@ -94,7 +94,7 @@ async def _some_unreachable(folder: Path) -> None:
                 members = {member.card.name: member for member in link.members()}
                 asyncio.run_coroutine_threadsafe(_stop_listening(cut_off), loop).result(WAIT_SECONDS)
                 lost: list[Future[bytes]] = []
-                # Their ends must be staggered: dask fetches results together if they end together.
+                # The matches must end at different times, or dask would fetch their results together.
                 for number in range(10):
                     lost.append(link.submit(members["cut-off"], 1, play_here, b"", "s", str(number)))
                     wait_until(lambda: len(cut_off.data) > number, "the end of the match")  # noqa: B023 - called immediately

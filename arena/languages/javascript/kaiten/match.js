@@ -25,8 +25,8 @@ const OPTIONS = {
   "grpc.initial_reconnect_backoff_ms": 50,
   "grpc.max_reconnect_backoff_ms": 200,
 };
-/** Answers to one message that were found within this time are sent together. */
-const TOGETHER_MILLIS = 20;
+/** Answers to one message that are ready within this time are sent together. */
+const BATCH_MILLIS = 20;
 const HERE = new URL(".", import.meta.url).href;
 /** The module that calls the author's code. */
 const CALLER = new URL("game.js", import.meta.url).href;
@@ -48,8 +48,8 @@ export async function playMatch(bot, address, gamesAtOnce) {
     const call = client.makeBidiStreamRequest(PLAY, encode, decode);
     call.write({ hello: { protocol: PROTOCOL, sdk: `kaiten-javascript/${version}`, gamesAtOnce } });
     for await (const message of call) {
-      for await (const moves of quickTogether(match.answers(message))) {
-        // Without this wait, Node.js would send the message only once the bot itself waits for something.
+      for await (const moves of inBatches(match.answers(message))) {
+        // Without this wait, Node.js sends the message only when the bot next yields to the event loop.
         await new Promise((sent) => call.write({ moves }, () => setImmediate(sent)));
       }
     }
@@ -63,18 +63,18 @@ export async function playMatch(bot, address, gamesAtOnce) {
 }
 
 /**
- * Yield quick answers together, which saves time. Others aren't held back, because a game's clock runs until its
+ * Yield answers in batches, which saves time. A slow answer is not held back, because a game's clock runs until its
  * answer has been sent.
  *
  * @param {AsyncGenerator<object>} answers
  * @returns {AsyncGenerator<object[]>}
  */
-async function* quickTogether(answers) {
+async function* inBatches(answers) {
   let together = [];
   let began = performance.now();
   for await (const answer of answers) {
     together.push(answer);
-    if (performance.now() - began > TOGETHER_MILLIS) {
+    if (performance.now() - began > BATCH_MILLIS) {
       yield together;
       together = [];
       began = performance.now();
