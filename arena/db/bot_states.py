@@ -255,7 +255,7 @@ def _write_state(connection: Connection, bot: int, state: BotState, why: str | N
 
 
 def _recent_takeovers(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return whether the stand-in finished games in each of a version's last matches, oldest first.
+    """Return whether the stand-in finished the last game of each of a version's last matches, oldest first.
 
     Matches that ended before ``since`` are left out.
     """
@@ -263,5 +263,5 @@ def _recent_takeovers(connection: Connection, version: int, since: datetime | No
     found: dict[str, bool] = {}
     for row in connection.execute(last_games(version, BENCHING_WINDOW * MAX_DEALS, *columns)):
         if since is None or row.ended > since:
-            found[row.match_id] = found.get(row.match_id, False) or row.taken_over
+            found.setdefault(row.match_id, row.taken_over)
     return list(found.values())[BENCHING_WINDOW - 1 :: -1]

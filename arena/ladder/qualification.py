@@ -270,16 +270,17 @@ BENCHING_WINDOW: Final = 10
 """Number of the active version's latest rated matches that count towards benching.
 
 Matches before the bot was last reactivated after benching never count. The unit is the match, because one
-crash ends all of a match's games that are in progress."""
+crash ends all of a match's games that are in progress. Only its last game counts: a bot that was lost has
+missed it, whereas one that is sometimes too slow has usually played it."""
 
 BENCHING_FAILURES: Final = 5
-"""A bot is benched if the stand-in finished games in at least this many matches in the window."""
+"""A bot is benched if the stand-in finished the last game of at least this many matches in the window."""
 
 
 def keeps_failing(taken_over: Sequence[bool]) -> bool:
     """Return True if a bot must be benched.
 
-    ``taken_over`` is True for matches in which the stand-in finished games.
+    ``taken_over`` is True for matches whose last game the stand-in finished.
     """
     return sum(taken_over[-BENCHING_WINDOW:]) >= BENCHING_FAILURES
 
@@ -288,6 +289,6 @@ def benching_reason(taken_over: Sequence[bool], last: str) -> str:
     """Return the public reason for benching a bot. ``last`` describes the most recent failure."""
     window = taken_over[-BENCHING_WINDOW:]
     return (
-        f"the stand-in had to finish games in {sum(window)} of the bot's last {len(window)} rated matches; "
-        f"most recently: {last}"
+        f"the stand-in had to finish the last game in {sum(window)} of the bot's last {len(window)} rated "
+        f"matches; most recently: {last}"
     )

@@ -227,7 +227,7 @@ async def _ask_all(
         if ask is not None:
             allowed = move_seconds + bank
             reply, lost = await _reply(queue, ask, allowed)
-            bank = min(bank, allowed - reply.millis / 1000)
+            bank = max(0.0, min(bank, allowed - reply.millis / 1000))
             on_reply(reply)
             if lost is not None:
                 return lost
@@ -292,7 +292,7 @@ async def _reply(queue: _MessageQueue, ask: DecisionRequested, allowed: float) -
     try:
         message = await queue.next(allowed)
         while not message:  # a message without moves
-            message = await queue.next(allowed)
+            message = await queue.next(max(0.0, began + allowed - time.monotonic()))
     except TimeoutError:
         fault, trouble = Fault.TIMEOUT, f"no answer within {allowed:.1f} s"
         lost = trouble

@@ -187,6 +187,8 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
         while isinstance(message := await call.read(), pb.RefereeMessage):
             for moves in _batched(match.answers(message)):
                 await send(call, pb.BotMessage(moves=moves))
+                if call.done():
+                    break
     except aio.AioRpcError:
         # The referee closes its socket after MatchEnd. If gRPC is writing to the socket at that moment, it
         # reports a lost connection instead of the stream's status.
@@ -198,7 +200,7 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
 def _batched(answers: Iterator[pb.Move]) -> Iterator[list[pb.Move]]:
     """Yield answers in batches, which saves time.
 
-    A slow answer is not held back, because a game's clock runs until its answer has been sent.
+    A slow answer is sent immediately, because a game's clock runs until its answer has been sent.
     """
     together: list[pb.Move] = []
     began = time.monotonic()

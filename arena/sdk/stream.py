@@ -48,6 +48,8 @@ def run_stream(address: str, conversation: Callable[[Call], Awaitable[int]]) -> 
 
 async def send(call: Call, message: pb.BotMessage) -> None:
     """Send a message, unless the stream has ended."""
+    for _ in range(3):  # let the event loop read a status that has arrived, or the write would replace it
+        await asyncio.sleep(0)
     try:
         await call.write(message)
     except (asyncio.InvalidStateError, aio.AioRpcError):

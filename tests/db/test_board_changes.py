@@ -110,8 +110,8 @@ def test_a_new_name_is_read(store: Store) -> None:
 def test_a_failing_bot_is_read_as_benched(store: Store) -> None:
     """Its benching is read even if a disqualified bot at the table keeps the game from counting."""
     names = {bot: add_bot(store, bot, author=bot) for bot in ("fails", "cheat")}
-    for number in range(2):
-        record(store, [*names.values()], [(2, 1)] * 4, id_=f"s{number}", faults=(3, 0))
+    for number in range(5):
+        record(store, [*names.values()], [(2, 1)], id_=f"s{number}", faults=(3, 0))
     reader = Reader(store, 0)
     reader.look()
     assert [line.benched for line in reader.lines.values() if line.bot == "fails"] == [True]

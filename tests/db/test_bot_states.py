@@ -172,7 +172,7 @@ def test_a_bot_is_benched_when_it_was_taken_over_in_five_of_its_last_ten_matches
     assert (bot.state, bot.since) == (BotState.BENCHED, START + timedelta(minutes=benched_after))
     looked_at = min(benched_after, 10)
     assert bot.reason == (
-        f"the stand-in had to finish games in 5 of the bot's last {looked_at} rated matches; "
+        f"the stand-in had to finish the last game in 5 of the bot's last {looked_at} rated matches; "
         "most recently: no answer in time"
     )
 
@@ -185,6 +185,17 @@ def test_one_crash_does_not_bench_a_bot(store: Store, other: int) -> None:
         claim = claimed(store, (mine, other), id_=f"s{number}", deals=12)
         assert store.results.record(finished(claim, [(2, 1)] * 12, minute=number, faults=(3, 0)))
     assert known(store).state is BotState.BENCHED
+
+
+def test_only_the_last_game_of_a_match_counts_towards_benching(store: Store, other: int) -> None:
+    """A bot that is sometimes too slow, but stays to the end, isn't benched."""
+    mine = add_bot(store, "mine")
+    for number in range(10):
+        claim = claimed(store, (mine, other), id_=f"s{number}", deals=3)
+        done = finished(claim, [(2, 1)] * 3, minute=number)
+        failed = finished(claim, [(2, 1)] * 3, minute=number, faults=(3, 0))
+        assert store.results.record(replace(done, games=(*failed.games[:2], done.games[2])))
+    assert known(store).state is BotState.ACTIVE
 
 
 def test_a_benched_bot_is_not_drawn_but_stays_on_the_leaderboard(store: Store, other: int) -> None:

@@ -112,6 +112,21 @@ def test_a_slow_answer_is_sent_immediately(library: Library) -> None:
     assert (code, "enough" in stderr) == (1, True)
 
 
+def test_the_reason_for_a_refusal_during_a_decision_is_reported(library: Library) -> None:
+    """Although the bot then sends another answer."""
+    rules = Rules(players=2)
+    state = first_state(rules)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules, games=2)
+        await talk.send(*[request(state, 0, game) for game in range(2)])
+        await talk.receive()
+        await talk.refuse(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many of them")
+
+    code, stderr = library.play("takes its time", script)
+    assert (code, "too many of them" in stderr) == (2, True), stderr
+
+
 def test_a_class_has_an_instance_for_every_game_and_learns_of_the_end(library: Library) -> None:
     """A class has one instance per game, which gets the game's result. By default, it plays one at a time."""
     rules = Rules(players=2)

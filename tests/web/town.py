@@ -23,7 +23,7 @@ from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable
 from tests.web.submitted import CRASH, play, send
 
 BENCHED: Final = (
-    "the stand-in had to finish games in 5 of the bot's last 10 rated matches; "
+    "the stand-in had to finish the last game in 5 of the bot's last 10 rated matches; "
     "most recently: no answer in time"
 )
 LONG: Final = "a-bot-whose-name-is-as-long-as-they-get-"

@@ -63,7 +63,7 @@ export async function playMatch(bot, address, gamesAtOnce) {
 }
 
 /**
- * Yield answers in batches, which saves time. A slow answer is not held back, because a game's clock runs until its
+ * Yield answers in batches, which saves time. A slow answer is sent immediately, because a game's clock runs until its
  * answer has been sent.
  *
  * @param {AsyncGenerator<object>} answers
