@@ -104,7 +104,6 @@ def play(  # noqa: PLR0913 - one argument per option
         fail(str(error))
     report = Report(table)
     plan = player_of(table, games, with_replays=out is not None, processes=processes)
-    unwritten = f"; {out} was not written" if out and out != "-" else ""
     code = 0
     try:
         with (
@@ -119,16 +118,22 @@ def play(  # noqa: PLR0913 - one argument per option
                 if report.too_slow:
                     break
     except KeyboardInterrupt:
-        say(f"stopped after {len(report.results)} of {games} games{unwritten}")
+        say_stopped(len(report.results), games, out)
         code = EXIT_INTERRUPTED
     except WorkerEnded as error:
         report.report_mistake(error.mistake)
-        say(f"stopped after {len(report.results)} of {games} games{unwritten}")
+        say_stopped(len(report.results), games, out)
     except PlayingFailed as error:
         explain(error)
     report.print(seed, rules, as_json=as_json, table=out != "-")
     if code or report.faults:
         raise typer.Exit(code or EXIT_FAILURE)
+
+
+def say_stopped(played: int, games: int, out: str | None) -> None:
+    """Say that a command stopped early, and that it didn't write its file ``out``."""
+    unwritten = f"; {out} was not written" if out and out != "-" else ""
+    say(f"stopped after {played} of {games} games{unwritten}")
 
 
 def player_of(

@@ -24,7 +24,7 @@ from arena.cli.console import (
     track,
 )
 from arena.cli.main import PlainCommand
-from arena.cli.play import Dummy, Out, PassBothWays, Report, Seed, SoySauce, explain
+from arena.cli.play import Dummy, Out, PassBothWays, Report, Seed, SoySauce, explain, say_stopped
 from arena.local.bots import LocalBot, UnusableBot, find_bot
 from arena.local.solving import simulated_mistake, simulated_player
 from arena.local.timing import DecisionTimer
@@ -83,10 +83,10 @@ def simulate(  # noqa: PLR0913 - one argument per option
                 summary.add(replay)
     except SimulatedBotFailed as failed:
         Report(table).report_mistake(simulated_mistake(failed, summary.games, table[failed.seat]))
-        _say_stopped(summary.games, games, out)
+        say_stopped(summary.games, games, out)
         raise typer.Exit(EXIT_FAILURE) from None
     except KeyboardInterrupt:
-        _say_stopped(summary.games, games, out)
+        say_stopped(summary.games, games, out)
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except PlayingFailed as error:
         explain(error, EXIT_USAGE)
@@ -106,11 +106,6 @@ def _kill_children() -> None:
 
     for child in multiprocessing.active_children():
         child.kill()
-
-
-def _say_stopped(played: int, games: int, out: str | None) -> None:
-    unwritten = f"; {out} was not written" if out and out != "-" else ""
-    say(f"stopped after {played} of {games} games{unwritten}")
 
 
 class _Summary:

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from arena.local.bots import LocalBot
 from arena.local.solving import Solution, refusal
+from arena.local.timing import ClockLeft
 from arena.local.workers import BotUnloadable, end_of
 from arena.platform.cpu_time import HostDelayMeter, OwnRunDelay
 from arena.play.referee.clock import RefereeClock
@@ -216,18 +217,19 @@ async def _ask_all(
     on_reply: Callable[[Reply], object],
 ) -> str | None:
     """Request every decision. If the connection to the bot is lost, stop and return the reason."""
-    move_seconds, full_bank = clock.move_millis / 1000, clock.bank_millis / 1000
-    game, bank = 0, full_bank
+    game, left = 0, ClockLeft(clock)
     for events, ask in conversation(games, clock):
         if ask is not None and ask.game != game:
-            game, bank = ask.game, full_bank
+            game, left = ask.game, ClockLeft(clock)
         player.send(
-            [each._replace(bank=bank) if isinstance(each, DecisionRequested) else each for each in events]
+            [
+                each._replace(bank=left.bank) if isinstance(each, DecisionRequested) else each
+                for each in events
+            ]
         )
         if ask is not None:
-            allowed = move_seconds + bank
-            reply, lost = await _reply(queue, ask, allowed)
-            bank = max(0.0, min(bank, allowed - reply.millis / 1000))
+            reply, lost = await _reply(queue, ask, left.allowed)
+            left.spend(reply.millis / 1000)
             on_reply(reply)
             if lost is not None:
                 return lost

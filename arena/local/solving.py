@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from arena.local.bots import LocalBot
 from arena.local.games import Mistake, locate
 from arena.local.puzzle import Puzzle, move_text, puzzle_of
-from arena.local.timing import DecisionTimer, TimeLimitExceeded
+from arena.local.timing import ClockLeft, DecisionTimer, TimeLimitExceeded
 from arena.local.workers import load_local_bot
 from arena.play.replay.document import PublicReplay
 from arena.play.replay.verify import RecordedDecision, decisions, log_of
@@ -42,27 +42,13 @@ class Solution:
         }
 
 
-class _GameClock:
-    """The ladder's clock for a bot in one game: the move time, and what is left of the bank, in seconds."""
-
-    def __init__(self, timer: DecisionTimer) -> None:
-        clock = Clock()
-        self._timer = timer
-        self._move = clock.move_millis / 1000
-        self._bank = clock.bank_millis / 1000
-
-    @property
-    def allowed(self) -> float:
-        """Seconds for the next decision."""
-        return self._move + self._bank
-
-    def call(self, decide: Callable[[], T]) -> T:
-        """Call ``decide``, and charge its time to the bank. Raises TimeLimitExceeded."""
-        decision = self._timer.call(self.allowed, decide)
-        if self._timer.seconds > self.allowed:
-            raise TimeLimitExceeded
-        self._bank = min(self._bank, self.allowed - self._timer.seconds)
-        return decision
+def _decide(timer: DecisionTimer, left: ClockLeft, decide: Callable[[], T]) -> T:
+    """Call ``decide``, and charge its time to the bank. Raises TimeLimitExceeded."""
+    decision = timer.call(left.allowed, decide)
+    if timer.seconds > left.allowed:
+        raise TimeLimitExceeded
+    left.spend(timer.seconds)
+    return decision
 
 
 def answers(bot: LocalBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
@@ -71,19 +57,19 @@ def answers(bot: LocalBot, games: Sequence[Sequence[View]]) -> Iterator[Solution
     Stops at the bot's first failure, which is an error or an exceeded time limit. Raises PlayingFailed.
     """
     timer = DecisionTimer()
-    clock = _GameClock(timer)
+    left = ClockLeft(Clock())
     with timer.running(sys.__stderr__ or sys.stderr):
         loaded = load_local_bot(bot, timer)
         try:
             for views in games:
-                clock = _GameClock(timer)
-                chooser = timer.call(clock.allowed, lambda: new_chooser(loaded.bot))
+                left = ClockLeft(Clock())
+                chooser = timer.call(left.allowed, lambda: new_chooser(loaded.bot))
                 for seen in views:
-                    move = clock.call(lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
+                    move = _decide(timer, left, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=refusal(seen, move))
         except TimeLimitExceeded as error:
             where, trace = locate(error, loaded.folder)
-            late = f"no answer within {clock.allowed:.1f} s"
+            late = f"no answer within {left.allowed:.1f} s"
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=late, where=where, trace=trace)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
             where, trace = locate(error, loaded.folder)
@@ -177,17 +163,17 @@ def simulated_player(bot: LocalBot, timer: DecisionTimer) -> SimulatedPlayer:
     loaded = load_local_bot(bot, timer)
 
     def factory() -> Chooser:
-        clock = _GameClock(timer)
+        left = ClockLeft(Clock())
         try:
-            choose = timer.call(clock.allowed, lambda: new_chooser(loaded.bot)).choose
+            choose = timer.call(left.allowed, lambda: new_chooser(loaded.bot)).choose
         except TimeLimitExceeded as error:
-            raise DecisionTimeout(f"the bot did not begin the game within {clock.allowed:.0f} s") from error
+            raise DecisionTimeout(f"the bot did not begin the game within {left.allowed:.0f} s") from error
 
         def in_time(seen: View) -> Choice:
             try:
-                return clock.call(lambda: choose(seen))
+                return _decide(timer, left, lambda: choose(seen))
             except TimeLimitExceeded as error:
-                raise DecisionTimeout(f"no answer within {clock.allowed:.1f} s") from error
+                raise DecisionTimeout(f"no answer within {left.allowed:.1f} s") from error
 
         return Chooser(in_time)
 

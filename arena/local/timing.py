@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Final, TextIO, TypeVar
 
 from arena.platform.cpu_time import OwnRunDelay
-from arena.protocol.match import Limits
+from arena.protocol.match import Clock, Limits
 
 _TICK_SECONDS: Final = 0.05
 _MAX_IGNORED_TICKS: Final = 40
@@ -33,6 +33,23 @@ T = TypeVar("T")
 
 class TimeLimitExceeded(BaseException):
     """A decision took too long. Raised inside the bot's code, so the traceback shows the line."""
+
+
+class ClockLeft:
+    """What is left of a bot's clock in one game, in seconds."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._move = clock.move_millis / 1000
+        self.bank = clock.bank_millis / 1000
+
+    @property
+    def allowed(self) -> float:
+        """Time for the next decision."""
+        return self._move + self.bank
+
+    def spend(self, seconds: float) -> None:
+        """Charge a decision's time to the bank."""
+        self.bank = max(0.0, min(self.bank, self.allowed - seconds))
 
 
 class DecisionTimer:

@@ -89,22 +89,29 @@ def test_answers_all_requests_of_a_message(library: Library) -> None:
         assert (await talk.welcome(rules, games=20)).games_at_once == 32
         await talk.send(*[request(state, 0, game) for game in range(20)])
         moves: list[pb.Move] = []
+        messages = 0
         while len(moves) < 20:
             moves += (await talk.receive()).moves
+            messages += 1
+        assert messages < 20
         assert sorted(move.game for move in moves) == list(range(20))
         assert {convert.move_from_wire(move).cards for move in moves} == {state.hands[0][:1]}
 
     assert library.play(FIRST_CARD, script) == (0, "")
 
 
+async def request_twice(talk: Talk) -> None:
+    """Request the first decisions of two games in one message."""
+    rules = Rules(players=2)
+    await talk.welcome(rules, games=2)
+    await talk.send(*[request(first_state(rules), 0, game) for game in range(2)])
+
+
 def test_a_slow_answer_is_sent_immediately(library: Library) -> None:
     """It doesn't wait for the bot's answers in other games, because its game's clock is running."""
-    rules = Rules(players=2)
-    state = first_state(rules)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules, games=2)
-        await talk.send(*[request(state, 0, game) for game in range(2)])
+        await request_twice(talk)
         assert [move.game for move in (await talk.receive()).moves] == [0]
         await talk.closed()
 
@@ -114,12 +121,9 @@ def test_a_slow_answer_is_sent_immediately(library: Library) -> None:
 
 def test_the_reason_for_a_refusal_during_a_decision_is_reported(library: Library) -> None:
     """Although the bot then sends another answer."""
-    rules = Rules(players=2)
-    state = first_state(rules)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules, games=2)
-        await talk.send(*[request(state, 0, game) for game in range(2)])
+        await request_twice(talk)
         await talk.receive()
         await talk.refuse(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many of them")
 

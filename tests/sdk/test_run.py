@@ -162,16 +162,17 @@ def test_a_late_bot_shows_where_it_is() -> None:
     assert said.count("Stack") == 1
 
 
+async def alarm_after_answer(talk: Talk) -> None:
+    """Request a decision from a bot whose alarm goes off afterwards."""
+    await talk.asked(RULES)
+    assert talk.process.stdout is not None
+    assert await talk.process.stdout.readline() == b"alarm\n"
+
+
 def test_a_bot_that_uses_the_timer_itself_keeps_it() -> None:
     """A bot's own alarm still goes off after its answer, and the library prints no stack."""
-
-    async def script(talk: Talk) -> None:
-        await talk.asked(RULES)
-        assert talk.process.stdout is not None
-        assert await talk.process.stdout.readline() == b"alarm\n"
-
     alarm = "signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True)); signal.setitimer(0, 0.5)"
-    assert play(LATE.replace("    think()", f"    {alarm}"), script) == (0, "")
+    assert play(LATE.replace("    think()", f"    {alarm}"), alarm_after_answer) == (0, "")
 
 
 def test_a_bot_that_used_the_timer_is_timed_afterwards() -> None:
@@ -189,15 +190,10 @@ def test_a_bot_that_used_the_timer_is_timed_afterwards() -> None:
 
 def test_a_handler_from_before_the_match_stays() -> None:
     """A handler from before the library was imported is called, instead of the library's."""
-
-    async def script(talk: Talk) -> None:
-        await talk.asked(RULES)
-        assert talk.process.stdout is not None
-        assert await talk.process.stdout.readline() == b"alarm\n"
-
     handler = "signal.signal(signal.SIGALRM, lambda *_: print('alarm', flush=True))"
     early = f"import signal\n{handler}\n{LATE}"
-    assert play(early.replace("    think()", "    signal.setitimer(0, 0.5)"), script) == (0, "")
+    early = early.replace("    think()", "    signal.setitimer(0, 0.5)")
+    assert play(early, alarm_after_answer) == (0, "")
 
 
 SILENT = """

@@ -114,6 +114,14 @@ def test_an_idle_connection_is_closed(data_dir: Path) -> None:
     assert time.monotonic() - begun > 4.99  # the event loop counts whole milliseconds
 
 
+def uploader(world: World) -> tuple[KnownAccount, str]:
+    """Let the site accept uploads, and return a new account with a token for them."""
+    world.store.activity.record_host(host_report(), ())
+    accounts = open_accounts(world.store, RegistrationMode.OPEN)
+    ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
+    return ann, accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)[0]
+
+
 @contextmanager
 def partial_upload(url: str, secret: str) -> Iterator[None]:
     """Send the first half of an image, and close the connection afterwards."""
@@ -137,10 +145,7 @@ def sent_by(world: World, account: KnownAccount) -> int:
 def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
     """No file or row is left, and the log has no traceback."""
     with closing(World.at(tmp_path)) as world, opened(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
-        world.store.activity.record_host(host_report(), ())
-        accounts = open_accounts(world.store, RegistrationMode.OPEN)
-        ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
-        secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
+        _, secret = uploader(world)
         uploads = tmp_path / "uploads"
         with partial_upload(site.url, secret):
             wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "an upload in progress")
@@ -155,10 +160,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
 def test_an_upload_that_a_restart_cuts_off_does_not_count(tmp_path: Path) -> None:
     """It doesn't count towards the quota, and leaves no file."""
     with closing(World.at(tmp_path)) as world, served(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
-        world.store.activity.record_host(host_report(), ())
-        accounts = open_accounts(world.store, RegistrationMode.OPEN)
-        ann = accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
-        secret, _ = accounts.tokens.create(ann, name="t", scopes={Scope.SUBMIT}, days=1)
+        ann, secret = uploader(world)
         with partial_upload(site.url, secret):
             wait_until(lambda: any((tmp_path / "uploads").glob("*")), "an upload in progress")
             assert sent_by(world, ann) == 1

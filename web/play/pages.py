@@ -225,8 +225,7 @@ class _Play:
         names = [visible(name) for name in opponent if name]  # escaped, because PostgreSQL rejects NUL
         if not 1 <= len(names) <= MAX_OPPONENTS:
             raise Problem(
-                HTTPStatus.UNPROCESSABLE_ENTITY,
-                f"Choose 1 to {MAX_OPPONENTS} bots to play against.",
+                HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose 1 to {MAX_OPPONENTS} bots to play against."
             )
         versions = [self._version(name, account) for name in names]
         try:

@@ -150,7 +150,7 @@ addEventListener("storage", ({ key }) => {
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) show();
 });
-if (!form.dataset.kind && sources.has(stored("language"))) kind.value = stored("language");
+if (!kind.querySelector("[selected]") && sources.has(stored("language"))) kind.value = stored("language");
 bot.value ||= stored("bot") ?? "";
 show();
 // In the first frame, the editor only estimates the heights of lines.
