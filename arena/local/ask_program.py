@@ -19,7 +19,7 @@ from arena.local.solving import Solution, refusal
 from arena.local.timing import ClockLeft
 from arena.local.workers import BotUnloadable, end_of
 from arena.platform.cpu_time import HostDelayMeter, OwnRunDelay
-from arena.play.referee.clock import RefereeClock
+from arena.play.referee.clock import RefereeClock, Stopwatch
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.player import DecisionRequested, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.relay import listen
@@ -264,7 +264,16 @@ class _RecordedTable:
         self._events: list[Event] = []
         self._asks: dict[int, DecisionRequested] = {}
         self._table = GameTable(
-            number, game.rules, game.seed, clock, lost={}, breaches={}, early={}, send=self._on_event, now=0.0
+            number,
+            game.rules,
+            game.seed,
+            clock,
+            stopwatches=[Stopwatch(0.0) for _ in range(game.rules.players)],
+            lost={},
+            breaches={},
+            early={},
+            send=self._on_event,
+            now=0.0,
         )
 
     def _on_event(self, seat: int, event: Event) -> None:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from arena.local import timing
 from arena.local.puzzle import Puzzle, puzzle_of
 from arena.local.timing import DecisionTimer, TimeLimitExceeded
+from arena.play.referee.clock import Stopwatch
 from arena.play.referee.player import DecisionRequested, Event, FaultNoticed, Lost, PlayerAnswer
 from arena.play.referee.table import GameTable
 from arena.play.replay.document import Seat, build, encode
@@ -21,9 +22,6 @@ from arena.protocol.faults import Fault, places_with_faults, taken_over
 from arena.protocol.match import Clock, Decision
 from arena.rules import Result, Rules, State, View
 from arena.sdk.bot import Bot, Chooser, GameOver, as_move, new_chooser
-
-_PAST_DUE: Final = 1e-6
-"""Seconds past the limit at which a late answer is reported: an answer exactly at the limit is in time."""
 
 _CRASHED: Final = "its code failed"
 
@@ -114,6 +112,7 @@ class GameInThisProcess:
             game.rules,
             game.seed,
             clock,
+            stopwatches=[Stopwatch(0.0) for _ in players],
             lost={seat: Lost(Fault.CRASH, _CRASHED) for seat in self._errors},
             breaches={},
             early={},
@@ -178,8 +177,8 @@ class GameInThisProcess:
 
     def _time_out(self, seat: int, due: float, error: BaseException | None) -> None:
         self._errors[seat] = error
-        self._now = due + _PAST_DUE
-        self._table.expire(self._now, 0.0, [other for other in range(len(self._players)) if other != seat])
+        self._now = due
+        self._table.expire(seat)
 
     def _on_event(self, seat: int, event: Event) -> None:
         if type(event) is DecisionRequested:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.platform.cpu_time import CpuFiles, CpuSample, HostDelayMeter, OwnRunDelay, unmeasured_reason
-from arena.play.referee.clock import UncountedTime, uncounted_note
+from arena.play.referee.clock import Stopwatch, uncounted_note
 from tests.patience import WAIT_SECONDS, wait_until
 
 SPINS = ["sh", "-c", "echo; while :; do :; done"]
@@ -271,15 +271,17 @@ def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
 
 def test_no_more_is_excused_than_there_was() -> None:
     """Waits from before the decision aren't excused, nor is the minimum time for the bot's own work."""
-    uncounted = UncountedTime()
-    uncounted.add(CpuSample(waited=5.0, needed=0.0), 0.5)
-    assert uncounted.seconds == 0.5
-    uncounted.add(CpuSample(waited=0.0, needed=1.5), 2.0)
-    assert uncounted.seconds == 0.5
-    uncounted.add(CpuSample(waited=0.0, needed=0.0), 4.0)
-    assert uncounted.seconds == 0.5
-    assert uncounted_note(uncounted) == ", not counting 0.5 s during which the host kept it waiting"
-    assert uncounted_note(UncountedTime()) == ""
+    stopwatch = Stopwatch(100.0)
+    stopwatch.deduct(CpuSample(waited=5.0, needed=5.0), 100.0)
+    assert stopwatch.uncounted == 0.0
+    stopwatch.deduct(CpuSample(waited=5.0, needed=0.0), 100.5)
+    assert stopwatch.uncounted == 0.5
+    stopwatch.deduct(CpuSample(waited=0.0, needed=1.5), 102.0)
+    assert stopwatch.uncounted == 0.5
+    stopwatch.deduct(CpuSample(waited=0.0, needed=0.0), 104.0)
+    assert (stopwatch.uncounted, stopwatch.seconds(104.0)) == (0.5, 3.5)
+    assert uncounted_note(stopwatch.uncounted) == ", not counting 0.5 s during which the host kept it waiting"
+    assert uncounted_note(0.0) == ""
 
 
 def test_why_the_hosts_share_cannot_be_measured() -> None:

@@ -31,32 +31,56 @@ class SeatClock(NamedTuple):
         return SeatClock(self.move, max(0.0, self.bank - overrun))
 
 
-class UncountedTime:
-    """Time that doesn't count towards a limit because the bot couldn't use it."""
+class Stopwatch:
+    """Times a bot's decisions, one after another, without the time that the bot couldn't use.
 
-    def __init__(self) -> None:
-        self.seconds = 0.0  # the total so far
+    Times are in seconds. The first decision begins at ``now``.
+    """
+
+    def __init__(self, now: float) -> None:
+        self.restart(now)
+
+    def restart(self, now: float) -> None:
+        """Time the next decision."""
+        self.began = now
+        self._deducted = 0.0
         self._needed = 0.0
+        self._answers = 1
 
-    def add(self, sample: CpuSample, age: float) -> None:
-        """Add the latest measurement; ``age`` is the number of seconds since the limit began to apply.
+    def divide(self, answers: int) -> None:
+        """Until the next restart, return the share of one of these answers."""
+        self._answers = answers
 
-        The total never exceeds ``age`` minus the time that the bot's own work needed, even if waits
-        overlap or began before the limit applied.
+    def seconds(self, now: float) -> float:
+        """Return the time that counts."""
+        return (now - self.began - self._deducted) / self._answers
+
+    @property
+    def uncounted(self) -> float:
+        """The time that doesn't count, in seconds."""
+        return self._deducted / self._answers
+
+    def deduct(self, sample: CpuSample, now: float) -> None:
+        """Exclude the host's delay, as measured since the last measurement.
+
+        Never excludes more than the time since the start minus the time that the bot's own work needed, even
+        if waits overlap or began earlier. A measurement at the start is ignored: it covers only earlier time.
         """
+        if now <= self.began:
+            return
         self._needed += sample.needed
-        self.seconds = max(0.0, min(self.seconds + sample.waited, age - self._needed))
+        self._deducted = max(0.0, min(self._deducted + sample.waited, now - self.began - self._needed))
 
 
 HOST_DELAY_TEXT: Final = "during which the host kept it waiting"
 """Part of a fault's text if the host caused part of the delay."""
 
 
-def uncounted_note(uncounted: UncountedTime) -> str:
+def uncounted_note(seconds: float) -> str:
     """Return the last part of a message about an exceeded limit: the time that wasn't counted."""
-    if uncounted.seconds < _MIN_NOTED_SECONDS:
+    if seconds < _MIN_NOTED_SECONDS:
         return ""
-    return f", not counting {uncounted.seconds:.1f} s {HOST_DELAY_TEXT}"
+    return f", not counting {seconds:.1f} s {HOST_DELAY_TEXT}"
 
 
 PAUSE_SECONDS: Final = 0.25

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from arena.platform.cpu_time import CpuSample, HostDelayMeter
-from arena.play.referee.clock import RefereeClock, UncountedTime, uncounted_note
+from arena.play.referee.clock import RefereeClock, Stopwatch, uncounted_note
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Event, GameStarted, Hello, Lost, PlayerAnswer, SeatPlayer
 from arena.protocol.faults import Fault
@@ -21,8 +21,8 @@ _LAG_SECONDS: Final = 0.005
 """Shorter delays within the referee are ignored."""
 
 _SAMPLE_SECONDS: Final = 0.1
-"""Maximum age of the last measurement of a bot's waits when a decision is requested from the bot. A
-measurement takes a few microseconds."""
+"""Maximum age of the last measurement of a bot's waits when the bot's clock begins to run. A measurement
+takes a few microseconds."""
 
 
 _MAX_PAUSE_SECONDS: Final = 5.0
@@ -53,11 +53,10 @@ class Conductor:
         self._start_seconds = start_seconds
         self._now = now
         self._paused_before = 0.0  # length of the pauses before any bot could start
-        self._started_at: dict[int, float] = {}
         self._absent = set(range(len(players)))
         self._meters: dict[int, HostDelayMeter] = {}
         self._sampled_at: dict[int, float] = {}
-        self._uncounted: dict[int, UncountedTime] = {}
+        self._starts: dict[int, Stopwatch] = {}
         self._over = asyncio.Event()
         self._failure: Exception | None = None
 
@@ -91,8 +90,7 @@ class Conductor:
     def started(self, seat: int, meter: HostDelayMeter | None = None) -> None:
         """Start the time limit for a seat's greeting. ``meter``, if given, measures the host's delays."""
         now = self._now()
-        self._started_at[seat] = now
-        self._uncounted[seat] = UncountedTime()
+        self._starts[seat] = Stopwatch(now)
         if meter is not None:
             self._meters[seat] = meter
             self._sampled_at[seat] = now
@@ -116,7 +114,7 @@ class Conductor:
 
         def take(now: float) -> None:
             self._message_passed(seat)
-            if self._is_slow(seat, now):
+            if self._is_slow(seat, now) or self._needs_sample(seat, now):
                 self._deduct_host_delay(seat, now)
             if lag > _LAG_SECONDS:
                 self._match.deduct(seat, CpuSample(lag, 0.0), now)
@@ -151,7 +149,7 @@ class Conductor:
             if seat in self._absent or self._is_slow(seat, now):
                 self._deduct_host_delay(seat, now)
         for seat in self._absent - self._waiting_for_cpu(self._absent):
-            if seat in self._started_at and self._greeting_is_late(seat, now):
+            if seat in self._starts and self._greeting_is_late(seat, now):
                 self._absent.remove(seat)
                 lost = Lost(Fault.ABSENT, self._absence_text(seat))
                 self._players[seat].dismiss(lost)
@@ -160,12 +158,12 @@ class Conductor:
         self._match.tick(now, grace, self._waiting_for_cpu(self._match.late(now, grace)))
 
     def _greeting_is_late(self, seat: int, now: float) -> bool:
-        taken = now - self._started_at[seat] - self._uncounted[seat].seconds
+        taken = self._starts[seat].seconds(now)
         return taken > self._start_seconds + _GRACE_SECONDS + self._now.behind
 
     def _absence_text(self, seat: int) -> str:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + uncounted_note(
-            self._uncounted[seat]
+            self._starts[seat].uncounted
         )
 
     def _waiting_for_cpu(self, seats: Collection[int]) -> frozenset[int]:
@@ -173,8 +171,11 @@ class Conductor:
         return frozenset(seat for seat in seats if seat in self._meters and self._meters[seat].is_waiting())
 
     def _is_slow(self, seat: int, now: float) -> bool:
-        opened = self._match.open_since(seat)
-        return opened is not None and now - opened > _TICK_SECONDS
+        began = self._match.clock_began(seat)
+        return began is not None and now - began > _TICK_SECONDS
+
+    def _needs_sample(self, seat: int, now: float) -> bool:
+        return now - self._sampled_at.get(seat, now) > _SAMPLE_SECONDS
 
     def _deduct_host_delay(self, seat: int, now: float) -> None:
         """Deduct from a bot's time the host's delay since the last call."""
@@ -183,7 +184,7 @@ class Conductor:
         sample = self._meters[seat].sample()
         self._sampled_at[seat] = now
         if seat in self._absent:
-            self._uncounted[seat].add(sample, now - self._started_at[seat])
+            self._starts[seat].deduct(sample, now)
         else:
             self._match.deduct(seat, sample, now)
 
@@ -201,7 +202,7 @@ class Conductor:
             for seat, events in self._match.outbox():
                 self._players[seat].send(events)
                 self._message_passed(seat)
-                if now - self._sampled_at.get(seat, now) > _SAMPLE_SECONDS or _opens_a_game(events):
+                if self._needs_sample(seat, now) or _opens_a_game(events):
                     self._deduct_host_delay(seat, now)
         except Exception as error:  # noqa: BLE001 - gRPC would end the stream of the bot whose message came last
             self.failed(error)

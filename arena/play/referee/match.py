@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from arena.platform.cpu_time import CpuSample
+from arena.play.referee.clock import Stopwatch
 from arena.play.referee.player import Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.spec import RoundsOver, SeatEnd
 from arena.play.referee.table import EarlyAnswers, GameTable, early_answer_text, will_ask
@@ -41,6 +42,7 @@ class RefereedMatch:
         self._seatings = tuple(seatings)
         self._clock = clock
         self._person = person
+        self._stopwatches = [Stopwatch(0.0) for _ in range(rules.players)]  # one per bot
         self._hellos: dict[int, Hello] = {}
         self._lost: dict[int, Lost] = {}
         self._tables: list[GameTable] = []
@@ -117,28 +119,38 @@ class RefereedMatch:
         self._advance(now)
 
     def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
-        """Handle a bot's answers in one or more games."""
+        """Handle a bot's answers in one or more games.
+
+        The answers in one message share the time since the bot's last decision. If the clocks of all games
+        ran at the same time, each decision would cost time in all of them.
+        """
+        stopwatch = self._stopwatches[bot]
+        expected = len({answer.game for answer in answers if self._is_expected(bot, answer)})
+        decided = expected > 0
+        if decided:
+            stopwatch.divide(expected)
         for answer in answers:
             table = self._table(answer)
             if table is None:
-                self._charge_unrequested(bot, answer, now)
+                decided |= self._charge_unrequested(bot, answer, now)
                 continue
             seat = self._seat(bot, answer.game)
             if table.expects(seat, answer):
                 table.answer(seat, answer, now)
             elif not table.is_ignorable(seat, answer):
-                self._charge_unrequested(bot, answer, now)
+                decided |= self._charge_unrequested(bot, answer, now)
+        if decided:
+            stopwatch.restart(now)
         self._advance(now)
 
-    def open_since(self, bot: int) -> float | None:
-        """Return when the oldest of the bot's open decisions was requested, or None if none is open."""
-        moments = [table.open_since(self._seat(bot, game)) for game, table in self._active.items()]
-        return min((moment for moment in moments if moment is not None), default=None)
+    def clock_began(self, bot: int) -> float | None:
+        """Return when the bot's clock began to run, or None if none of its decisions is open."""
+        is_open = any(table.waits_for(self._seat(bot, game)) for game, table in self._active.items())
+        return self._stopwatches[bot].began if is_open else None
 
     def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
         """Exclude the host's delay from the time counted for the bot's open decisions."""
-        for game, table in self._active.items():
-            table.deduct(self._seat(bot, game), sample, now)
+        self._stopwatches[bot].deduct(sample, now)
 
     def late(self, now: float, grace: float = 0.0) -> frozenset[int]:
         """Return the bots whose time in some game ran out more than ``grace`` seconds ago."""
@@ -147,12 +159,16 @@ class RefereedMatch:
         )
 
     def tick(self, now: float, grace: float = 0.0, exempt: Collection[int] = ()) -> None:
-        """Time out late decisions, except those of ``exempt`` bots.
+        """Time out late decisions, except those of ``exempt`` bots, and at most one of each bot.
 
         A timeout is charged ``grace`` seconds after it is due. An answer during that time is late.
         """
-        for table in list(self._active.values()):
-            table.expire(now, grace, [self._seat(bot, table.game) for bot in exempt])
+        for game, table in self._active.items():
+            for seat in table.late(now, grace):
+                bot = self._bots(game)[seat]
+                if bot not in exempt:
+                    table.expire(seat)
+                    self._stopwatches[bot].restart(now)  # its other decisions are no longer late
         self._advance(now)
 
     def _bots(self, game: int) -> tuple[int, ...]:
@@ -161,18 +177,21 @@ class RefereedMatch:
     def _seat(self, bot: int, game: int) -> int:
         return self._bots(game).index(bot)
 
+    def _is_expected(self, bot: int, answer: PlayerAnswer) -> bool:
+        table = self._active.get(answer.game)
+        return table is not None and table.expects(self._seat(bot, answer.game), answer)
+
     def _table(self, answer: PlayerAnswer) -> GameTable | None:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
 
-    def _charge_unrequested(self, bot: int, answer: PlayerAnswer, now: float) -> None:
-        """Charge a fault for an unrequested answer.
+    def _charge_unrequested(self, bot: int, answer: PlayerAnswer, now: float) -> bool:
+        """Charge a fault for an unrequested answer. Return True if that ended an open decision.
 
         The fault is charged to the decision that the answer is for, if that decision is still to come;
         otherwise to the open decision, or to the next one if no decision is open.
         """
         if not 0 <= answer.game < len(self._seeds):
-            self._charge_to_open_decision(bot, answer, now)
-            return
+            return self._charge_to_open_decision(bot, answer, now)
         table = self._active.get(answer.game)
         seat = self._seat(bot, answer.game)
         if table is not None and table.is_future(seat, answer):
@@ -181,17 +200,19 @@ class RefereedMatch:
             early = self._early.setdefault(answer.game, {})
             early[seat, answer.round, answer.turn] = early_answer_text(answer)
         else:
-            self._charge_to_open_decision(bot, answer, now)
+            return self._charge_to_open_decision(bot, answer, now)
+        return False
 
-    def _charge_to_open_decision(self, bot: int, answer: PlayerAnswer, now: float) -> None:
+    def _charge_to_open_decision(self, bot: int, answer: PlayerAnswer, now: float) -> bool:
         where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
         text = answer.broken or f"an unrequested answer for {where}"
         table = self._active.get(answer.game) or next(iter(self._active.values()), None)
         if table is not None:
-            table.charge_unrequested(self._seat(bot, table.game), text, now)
-        elif not self.begun:
+            return table.charge_unrequested(self._seat(bot, table.game), text, now)
+        if not self.begun:
             # The fault counts against this bot's first decision.
             self._breaches.setdefault(bot, []).append(text)
+        return False
 
     def _begin_if_ready(self, now: float) -> None:
         if len(self._hellos.keys() | self._lost.keys()) < self._rules.players:
@@ -242,6 +263,7 @@ class RefereedMatch:
                 self._rules,
                 self._seeds[game],
                 self._clock,
+                stopwatches=[self._stopwatches[bot] for bot in bots],
                 untimed=() if self._person is None else (bots.index(self._person),),
                 lost=_by_seat(self._lost, bots),
                 breaches=_by_seat(self._breaches, bots),

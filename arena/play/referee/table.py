@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2s
 
-from arena.platform.cpu_time import CpuSample
-from arena.play.referee.clock import SeatClock, UncountedTime, uncounted_note
+from arena.play.referee.clock import SeatClock, Stopwatch, uncounted_note
 from arena.play.referee.player import (
     DecisionRequested,
     Event,
@@ -52,6 +51,7 @@ class _Seat:
     """The state of one seat in a game."""
 
     clock: SeatClock
+    stopwatch: Stopwatch
     lost: Lost | None = None
     taken_over: int | None = None
     """The step at which the seat was taken over."""
@@ -67,26 +67,18 @@ class _OpenDecision:
     """A decision that has been requested but not yet made."""
 
     view: View
-    requested_at: float
     allowed: float
     nonce: int
-    uncounted: UncountedTime = field(default_factory=UncountedTime)
-
-    def taken(self, now: float) -> float:
-        """Return the seconds that count against the bot."""
-        return now - self.requested_at - self.uncounted.seconds
-
-    def late(self, now: float, grace: float = 0.0) -> bool:
-        """Return True if its time ran out more than ``grace`` seconds ago."""
-        return self.taken(now) > self.allowed + grace
 
 
 class GameTable:
     """A game in progress, and its record once it is over.
 
-    ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before the game began.
-    ``breaches`` contains, per seat, a description of each message sent before the first request.
-    ``early`` contains descriptions of answers that arrived before their request; the game adds to it.
+    ``stopwatches`` time the seats' decisions. The game restarts them at each request; the caller does so
+    after answers. ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before
+    the game began. ``breaches`` contains, per seat, a description of each message sent before the first
+    request. ``early`` contains descriptions of answers that arrived before their request; the game adds to
+    it.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a game needs
@@ -96,6 +88,7 @@ class GameTable:
         seed: str,
         clock: Clock,
         *,
+        stopwatches: Sequence[Stopwatch],
         lost: Mapping[int, Lost],
         breaches: Mapping[int, Sequence[str]],
         early: EarlyAnswers,
@@ -113,6 +106,7 @@ class GameTable:
         self._seats = [
             _Seat(
                 no_clock if seat in untimed else time,
+                stopwatches[seat],
                 lost.get(seat),
                 breaches=list(breaches.get(seat, ())),
             )
@@ -181,9 +175,9 @@ class GameTable:
     def answer(self, seat: int, answer: PlayerAnswer, now: float) -> None:
         """Handle the answer to the seat's open decision."""
         pending = self._pending[seat]
-        taken = pending.taken(now)
-        if pending.late(now):
-            self._fault(seat, Fault.TIMEOUT, _timeout_text(pending))
+        taken = self._seats[seat].stopwatch.seconds(now)
+        if taken > pending.allowed:
+            self._fault(seat, Fault.TIMEOUT, self._timeout_text(seat))
         elif answer.nonce not in (0, pending.nonce):
             self._fault(seat, Fault.PROTOCOL, early_answer_text(answer), answer, taken)
         elif answer.move is None or answer.broken is not None:
@@ -195,17 +189,21 @@ class GameTable:
             self._seats[seat].clock = self._seats[seat].clock.spend(taken)
             self._moves[seat] = answer.move
             self._seats[seat].answered[answer.round, answer.turn] = answer.move
-            self._decisions[seat] = _decision(answer.move, pending, taken, note=answer.note or None)
+            self._decisions[seat] = self._decision(seat, answer.move, taken, answer.note or None)
 
-    def charge_unrequested(self, seat: int, text: str, now: float) -> None:
-        """Charge an unrequested message to the open decision, or to the next one if none is open."""
+    def charge_unrequested(self, seat: int, text: str, now: float) -> bool:
+        """Charge an unrequested message to the open decision, or to the next one if none is open.
+
+        Return True if a decision was open.
+        """
         if seat in self._pending:
             # Charge the time too: otherwise a bot could exceed its bank at the cost of one fault.
-            self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
-        else:
-            # Each message costs one decision even if none is open, so the penalty doesn't depend on how fast
-            # other seats answer.
-            self._seats[seat].breaches.append(text)
+            self._fault(seat, Fault.PROTOCOL, text, taken=self._seats[seat].stopwatch.seconds(now))
+            return True
+        # Each message costs one decision even if none is open, so the penalty doesn't depend on how fast
+        # other seats answer.
+        self._seats[seat].breaches.append(text)
+        return False
 
     def lose(self, seat: int, lost: Lost) -> None:
         """Mark a seat's bot as lost from the open decision on, or from the next one if none is open."""
@@ -213,29 +211,21 @@ class GameTable:
         if seat in self._pending:
             self._fault(seat, lost.fault, lost.why)
 
-    def open_since(self, seat: int) -> float | None:
-        """Return when the seat's open decision was requested, or None if none is open."""
-        pending = self._pending.get(seat)
-        return None if pending is None else pending.requested_at
-
-    def deduct(self, seat: int, sample: CpuSample, now: float) -> None:
-        """Exclude the host's delay from the time counted for the seat's open decision.
-
-        A measurement at the time of the request is ignored, because it covers only the time before that.
-        """
-        pending = self._pending.get(seat)
-        if pending is not None and now > pending.requested_at:
-            pending.uncounted.add(sample, now - pending.requested_at)
+    def waits_for(self, seat: int) -> bool:
+        """Return True if the seat has an open decision."""
+        return seat in self._pending
 
     def late(self, now: float, grace: float) -> tuple[int, ...]:
         """Return the seats whose time ran out more than ``grace`` seconds ago."""
-        return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
+        return tuple(
+            seat
+            for seat, pending in self._pending.items()
+            if self._seats[seat].stopwatch.seconds(now) > pending.allowed + grace
+        )
 
-    def expire(self, now: float, grace: float, exempt: Collection[int]) -> None:
-        """Have the stand-in decide for seats more than ``grace`` seconds late, except those in ``exempt``."""
-        for seat in self.late(now, grace):
-            if seat not in exempt:
-                self._fault(seat, Fault.TIMEOUT, _timeout_text(self._pending[seat]))
+    def expire(self, seat: int) -> None:
+        """Have the stand-in make the seat's open decision, which is late."""
+        self._fault(seat, Fault.TIMEOUT, self._timeout_text(seat))
 
     @property
     def waiting(self) -> bool:
@@ -276,7 +266,8 @@ class GameTable:
         for seat in seats_to_move(self.state):
             player = self._seats[seat]
             seen = view(self.state, seat)
-            self._pending[seat] = _OpenDecision(seen, now, player.clock.allowance, nonces[seat])
+            self._pending[seat] = _OpenDecision(seen, player.clock.allowance, nonces[seat])
+            player.stopwatch.restart(now)
             if player.taken_over is not None:
                 self._stand_in(seat)
             elif player.lost is not None:
@@ -326,13 +317,25 @@ class GameTable:
         taken: float | None = None,
         answer: PlayerAnswer | None = None,
     ) -> None:
-        pending = self._pending.pop(seat)
-        move = stand_in(pending.view)
+        move = stand_in(self._pending.pop(seat).view)
         self._moves[seat] = move
         note = answer.note or None if answer else None
         self._decisions[seat] = replace(
-            _decision(move, pending, taken, note), fault=fault, standin=True, trouble=text
+            self._decision(seat, move, taken, note), fault=fault, standin=True, trouble=text
         )
+
+    def _decision(self, seat: int, move: Move, taken: float | None, note: str | None) -> Decision:
+        waited = self._seats[seat].stopwatch.uncounted
+        return replace(
+            decision_of(move),
+            millis=None if taken is None else round(taken * 1000, 3),
+            note=note,
+            waited_millis=round(waited * 1000, 3) if waited else None,
+        )
+
+    def _timeout_text(self, seat: int) -> str:
+        limit = f"{self._pending[seat].allowed:.1f} s (the move time and the rest of the bank)"
+        return f"no answer within {limit}{uncounted_note(self._seats[seat].stopwatch.uncounted)}"
 
     def _send_all(self, event: Event) -> None:
         for seat in range(len(self._seats)):
@@ -353,16 +356,6 @@ def early_answer_text(answer: PlayerAnswer) -> str:
     return answer.broken or f"an answer for {where}, sent before the request"
 
 
-def _decision(move: Move, pending: _OpenDecision, taken: float | None, note: str | None) -> Decision:
-    waited = pending.uncounted.seconds
-    return replace(
-        decision_of(move),
-        millis=None if taken is None else round(taken * 1000, 3),
-        note=note,
-        waited_millis=round(waited * 1000, 3) if waited else None,
-    )
-
-
 def _public(decision: Decision | None) -> Decision | None:
     """Leave out what is private to the bot's owner."""
     if decision is None or (decision.note is None and decision.trouble is None):
@@ -376,8 +369,3 @@ def _illegal_reason(seen: View, move: Move) -> str | None:
     except IllegalMove as error:
         return str(error)
     return None
-
-
-def _timeout_text(pending: _OpenDecision) -> str:
-    what = "the move time and the rest of the bank"
-    return f"no answer within {pending.allowed:.1f} s ({what})" + uncounted_note(pending.uncounted)

@@ -174,11 +174,11 @@ class Hello(_message.Message):
     """
     games_at_once: _builtins.int
     """Number of games in the match that the bot can play at the same time, at
-    least 1; 0 means 1. The clock of every game with an open request is
-    running, even while the bot is thinking about another game, so slow bots
-    should send 1. The match uses the minimum over all seats. The turns
-    of games played at the same time are revealed together, once no decision
-    is open in any of them.
+    least 1; 0 means 1. The match uses the minimum over all seats. A bot's
+    decisions are timed one after another: when one ends, the time for the next
+    one begins. Answers in the same message share their time equally. The turns
+    of games played at the same time are revealed together, once no decision is
+    open in any of them.
     """
     def __init__(
         self,

@@ -55,8 +55,12 @@ class Driver:
 
     def answer(self, seat: int, choose: Choose = first, *, note: str = "") -> None:
         """Answer the latest open request of a seat."""
-        game, ask = self.asks[seat].popitem()
-        self.send(seat, PlayerAnswer(game, ask.view.round, ask.view.turn, choose(ask.view), note))
+        self.send(seat, self.take(seat, next(reversed(self.asks[seat])), choose, note=note))
+
+    def take(self, seat: int, game: int, choose: Choose = first, *, note: str = "") -> PlayerAnswer:
+        """Return an answer to a seat's open request in a game, and forget the request."""
+        seen = self.asks[seat].pop(game).view
+        return PlayerAnswer(game, seen.round, seen.turn, choose(seen), note)
 
     def send(self, seat: int, *answers: PlayerAnswer) -> None:
         """Send these answers from a seat."""

@@ -114,6 +114,116 @@ def test_an_empty_bank_is_a_timeout() -> None:
     assert not driver.kinds_told(1, FaultNoticed)
 
 
+def test_a_bot_is_timed_for_one_decision_after_another() -> None:
+    """Decisions of 0.9 s never use the bank, although the last of five comes 4.5 s after its request."""
+    driver = Driver(Rules(players=2), games=5)
+    driver.greet((5, 5))
+    while driver.asks[0]:
+        while driver.asks[0]:
+            driver.tick(0.9)
+            driver.answer(0)
+        driver.play_on([1])
+    games = driver.match.games()
+    times = [decision.millis for game in games for step in game.steps if (decision := step[0]) is not None]
+    assert len(games) == 5
+    assert times == pytest.approx([900] * len(times))
+    assert not driver.kinds_told(0, FaultNoticed)
+
+
+def test_answers_in_one_message_share_their_time() -> None:
+    """Equally, and each share is charged to the bank of its own game."""
+    driver = Driver(Rules(players=2), games=3)
+    driver.greet((3, 3))
+    driver.now += 4.2
+    driver.match.deduct(0, CpuSample(0.2, 0.0), driver.now)
+    driver.send(0, driver.take(0, 0), driver.take(0, 1))
+    driver.now += 2.5
+    driver.answer(0)
+    driver.play_on([1])
+    decisions = [driver.decision(game, 0, 0) for game in range(3)]
+    assert [decision.millis for decision in decisions] == pytest.approx([2000, 2000, 2500])
+    assert [decision.waited_millis for decision in decisions] == [100, 100, None]
+    assert [driver.asks[0][game].bank for game in range(3)] == pytest.approx([9, 9, 8.5])
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_messages_that_answer_no_request_give_no_time(copies: int) -> None:
+    """Neither duplicates nor rubbish do, not even in the same message as an answer."""
+    driver = Driver(Rules(players=2), games=3)
+    driver.greet((3, 3))
+    answer = driver.take(0, 0)
+    driver.now += 0.5
+    driver.send(0, *[answer] * copies)
+    for _ in range(12):
+        driver.tick(0.9)
+        driver.send(0, answer, answer._replace(game=99))
+    driver.tick(0.25)
+    (notice,) = driver.kinds_told(0, FaultNoticed)
+    assert isinstance(notice, FaultNoticed)
+    assert notice.game == 1
+    driver.tick(11.01)
+    driver.play_on([1])
+    assert driver.decision(0, 0, 0).millis == pytest.approx(500)
+    assert [driver.decision(game, 0, 0).fault for game in range(3)] == [None, Fault.TIMEOUT, Fault.TIMEOUT]
+
+
+def test_rubbish_that_costs_a_decision_also_takes_its_time() -> None:
+    """The time isn't charged again in another game."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.greet((2, 2))
+    driver.now += 3
+    driver.send(0, driver.take(0, 0)._replace(game=99))
+    driver.now += 0.5
+    driver.send(0, driver.take(0, 1))
+    driver.play_on([1])
+    assert [driver.decision(game, 0, 0).millis for game in range(2)] == pytest.approx([3000, 500])
+    assert driver.asks[0][0].bank == pytest.approx(8)
+
+
+@pytest.mark.parametrize("game", [0, 99])
+def test_an_answer_beside_rubbish_takes_its_time(game: int) -> None:
+    """Otherwise rubbish at the start of a message would be charged a small share, and the answers nothing."""
+    driver = Driver(Rules(players=2), games=4)
+    driver.greet((4, 4))
+    driver.now += 9
+    rubbish = driver.take(0, 0)._replace(game=game, turn=99)
+    driver.send(0, rubbish, *[driver.take(0, game) for game in range(1, 4)])
+    driver.play_on([1])
+    decisions = [driver.decision(game, 0, 0) for game in range(4)]
+    assert [decision.fault for decision in decisions] == [Fault.PROTOCOL, None, None, None]
+    assert [decision.millis for decision in decisions] == pytest.approx([3000] * 4)
+
+
+def test_one_pause_is_one_timeout() -> None:
+    """A bot that pauses for too long loses one decision, and its other decisions keep their time."""
+    driver = Driver(Rules(players=2), games=3)
+    driver.greet((3, 3))
+    driver.tick(11.1)
+    late = [driver.take(0, game) for game in range(3)]
+    driver.now += 0.5
+    driver.send(0, *late)
+    driver.play_on([1])
+    decisions = [driver.decision(game, 0, 0) for game in range(3)]
+    assert [decision.fault for decision in decisions] == [Fault.TIMEOUT, None, None]
+    assert [decision.millis for decision in decisions[1:]] == pytest.approx([250, 250])
+    assert [driver.asks[0][game].bank for game in range(3)] == pytest.approx([0, 10, 10])
+
+
+def test_a_timeout_in_one_game_ends_no_decision_in_another() -> None:
+    """The time of the decision in the other game begins at the timeout."""
+    driver = Driver(Rules(players=2), games=2)
+    driver.greet((2, 2))
+    driver.now += 10.9
+    driver.send(0, driver.take(0, 0))
+    for seat in (0, 1, 1, 1, 1):  # the last two answers are those of seat 1 in turn 2
+        driver.answer(seat)
+    driver.tick(1.2)
+    driver.tick(10.9)
+    driver.send(0, driver.take(0, 1))
+    assert driver.decision(0, 1, 0).fault is Fault.TIMEOUT
+    assert driver.decision(1, 1, 0).millis == pytest.approx(10_900)
+
+
 def test_only_the_hosts_delays_after_the_request_extend_a_decision() -> None:
     """A delay that ended before the request doesn't count, and one that ended just after it hardly does."""
     driver = Driver(Rules(players=2))

@@ -507,9 +507,9 @@ def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: byte
             first = await _request_in_frames(reader)
             await _close_window(reader, writer)
             writer.write(_answer_in_a_frame(first))
-            await _until(lambda: match.open_since(0) is None)
+            await _until(lambda: match.clock_began(0) is None)
             other.release()
-            await _until(lambda: match.open_since(0) is not None)
+            await _until(lambda: match.clock_began(0) is not None)
             await asyncio.sleep(0.1)  # the library has begun the write
             if goes is None:
                 writer.close()

@@ -16,7 +16,7 @@ ${ADDRESS} is not set: this bot is meant to be started by the arena, which sets 
  * @param {import("./bot.js").Bot} bot A function `choose(view)`, or a class with a method `choose(view)` and an
  *   optional `gameOver(end)`; every game gets a new instance. `choose` may be asynchronous.
  * @param {{gamesAtOnce?: number}} [options] Number of games to play at the same time in a match. Default: 32 for
- *   a function, 1 for a class. The clock of every game with an open request is running, so slow bots should use 1.
+ *   a function, 1 for a class.
  * @returns {Promise<never>}
  * @throws {TypeError} `bot` is neither such a function nor such a class.
  * @throws {RangeError} `gamesAtOnce` is not an integer, or is less than 1.
