@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, ScalarSelect, func, select, text
+from sqlalchemy import Connection, ScalarSelect, delete, func, select, text
 
 from arena.db import games, ladder, projections, queue
 from arena.db.database import Repository, put
@@ -15,7 +15,7 @@ from arena.db.queue import OpenMatch
 from arena.db.schema import OPEN_MATCH, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
 from arena.ladder.highlights import Highlight, HighlightKind
 from arena.protocol.decoding import prepared
-from arena.protocol.sandbox_controls import HostReport, unaccepted
+from arena.protocol.sandbox_controls import HostReport, admit, unaccepted
 from arena.protocol.states import MatchKind, MatchState
 from arena.protocol.status import Hour
 
@@ -83,6 +83,11 @@ _DAY: Final = timedelta(days=1)
 _MAX_HOST_NAME_LENGTH: Final = 64
 """The column's width; longer host names are truncated."""
 
+_MAX_HOSTS: Final = 1_000
+"""Number of reports to keep. Containers that are created again have new host names."""
+
+_NEWEST_FIRST: Final = (HostReportRow.checked.desc(), HostReportRow.host)
+
 
 class ActivityRepository(Repository):
     """Counts and lists of current work, and hosts' sandbox reports."""
@@ -134,12 +139,21 @@ class ActivityRepository(Repository):
                 last_game=connection.execute(newest).scalar_one_or_none(),
             )
 
-    def hosts(self) -> tuple[HostStatus, ...]:
+    def check_admission(self, accepted: Collection[str] | None = None) -> None:
+        """Raise UntrustedBotsRefused unless the host that was checked last accepts untrusted bots.
+
+        ``accepted`` contains the missing controls that the operator accepts; by default, those accepted when
+        the host was checked.
+        """
+        newest = next(iter(self.hosts(at_most=1)), None)
+        if accepted is None:
+            accepted = () if newest is None else newest.accepted
+        admit(None if newest is None else newest.report, accepted)
+
+    def hosts(self, *, at_most: int = _MAX_HOSTS) -> tuple[HostStatus, ...]:
         """Return the latest sandbox report of every host, most recently checked first."""
         with self._transactions.read() as connection:
-            rows = connection.execute(
-                select(HostReportRow.__table__).order_by(HostReportRow.checked.desc(), HostReportRow.host)
-            )
+            rows = connection.execute(select(HostReportRow.__table__).order_by(*_NEWEST_FIRST).limit(at_most))
             return tuple(
                 HostStatus(
                     report=msgspec.json.decode(row.report, type=prepared(HostReport)),
@@ -149,7 +163,10 @@ class ActivityRepository(Repository):
             )
 
     def record_host(self, report: HostReport, accepted: Collection[str]) -> None:
-        """Replace a host's report. ``accepted`` contains the missing controls that the operator accepts."""
+        """Replace a host's report, and delete the oldest reports if there are too many.
+
+        ``accepted`` contains the missing controls that the operator accepts.
+        """
         host = report.host[:_MAX_HOST_NAME_LENGTH]
         with self._transactions.write() as connection:
             row = {
@@ -159,6 +176,8 @@ class ActivityRepository(Repository):
                 "report": msgspec.json.encode(report),
             }
             put(connection, HostReportRow, [row])
+            kept = select(HostReportRow.host).order_by(*_NEWEST_FIRST).limit(_MAX_HOSTS)
+            connection.execute(delete(HostReportRow).where(HostReportRow.host.not_in(kept)))
 
 
 def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[int, ...]:

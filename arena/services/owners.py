@@ -20,7 +20,6 @@ from arena.play.replay.document import parse
 from arena.protocol.challenges import ChallengeState, ChallengeSummary, Entrant, PlayedGame
 from arena.protocol.games import SeatResult
 from arena.protocol.match import RuntimeName
-from arena.protocol.sandbox_controls import admit
 from arena.protocol.states import BotState, MatchState
 from arena.rules import Rules
 
@@ -112,8 +111,7 @@ class Owners:
         known = self.own(account, request.bot)
         if known.state is BotState.DISQUALIFIED:
             raise BotDisqualified(disqualified(known.name, known.reason))
-        hosts = self.store.activity.hosts()
-        admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
+        self.store.activity.check_admission()
         if not 1 <= len(request.opponents) <= MAX_OPPONENTS:
             raise ChallengeRefused(f"{len(request.opponents)} opponents given: give 1 to {MAX_OPPONENTS}")
         if not 1 <= request.deals <= MAX_DEALS:

@@ -25,7 +25,7 @@ from arena.ladder.matchmaking import TooFewBots
 from arena.ladder.qualification import GAMES, MAX_REPEATS, Played, standing
 from arena.platform.names import WrongName, check_name, is_reserved
 from arena.platform.periodic import Backoff, PeriodicTask
-from arena.protocol.sandbox_controls import Gate, admit
+from arena.protocol.sandbox_controls import Gate
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailure
@@ -323,8 +323,7 @@ class OperatorSubmissions:
         """
         check_name(bot, "bot")
         author, account = self._author(author)
-        hosts = self.store.activity.hosts()
-        admit(hosts[0].report if hosts else None, self.accepted)
+        self.store.activity.check_admission(self.accepted)
         before = self.store.bots.find(bot)
         if before is not None and not before.is_of(author, account):
             raise BotTaken(f"the name {bot} belongs to a bot by {before.author}: choose another")

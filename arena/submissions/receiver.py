@@ -22,7 +22,6 @@ from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import check_name
 from arena.platform.settings import Settings
-from arena.protocol.sandbox_controls import admit
 from arena.submissions.uploads import Damaged, NoRoom, SlotLost, TooLarge, UploadRefused, Uploads, unwritten
 
 MAX_CONCURRENT: Final = 16
@@ -159,8 +158,7 @@ class Receiver:
     def admit(self) -> None:
         """Check that the arena currently accepts bots. Raises UntrustedBotsRefused."""
         if not self._own:
-            hosts = self._store.activity.hosts()
-            admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
+            self._store.activity.check_admission()
 
     def has_room(self) -> bool:
         """Return True if the disk has room for more files."""

@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from sqlalchemy import text
 
+from arena.db import activity
 from arena.db.database import Database
 from arena.db.queue import OpenMatch
 from arena.db.store import Store
@@ -196,6 +197,16 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
     store.activity.record_host(new, ())
     assert [found.report for found in store.activity.hosts()] == [other, new]
     assert [found.unaccepted for found in store.activity.hosts()] == [("cpu",), ()]
+
+
+@on_both
+def test_old_reports_are_deleted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the newest ones are kept."""
+    monkeypatch.setattr(activity, "_MAX_HOSTS", 2)
+    for day, host in enumerate(["a", "b", "a", "c", "d"]):
+        report = replace(host_report(host=host), checked=START + timedelta(days=day))
+        store.activity.record_host(report, ())
+    assert [found.report.host for found in store.activity.hosts()] == ["d", "c"]
 
 
 @on_both
