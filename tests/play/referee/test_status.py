@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -38,6 +38,7 @@ HELLO = pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL)).SerializeToString()
 
 Call: TypeAlias = "aio.StreamStreamCall[bytes, bytes]"
 Bot = Callable[[Call], Awaitable[object]]
+_NO_OPTIONS: Mapping[str, Any] = {}  # of the call
 
 
 class Seen(NamedTuple):
@@ -53,16 +54,18 @@ def _play(
     bot: Bot,
     clock: Clock = PATIENT,
     *,
-    timeout: float | None = None,
+    options: Mapping[str, Any] = _NO_OPTIONS,
     line_clock: RefereeClock | None = None,
 ) -> Seen:
-    return asyncio.run(asyncio.wait_for(_played(bot, clock, timeout, line_clock), WAIT_SECONDS))
+    return asyncio.run(asyncio.wait_for(_played(bot, clock, options, line_clock), WAIT_SECONDS))
 
 
-async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: RefereeClock | None) -> Seen:  # noqa: ASYNC109 - the timeout of the call
+async def _played(
+    bot: Bot, clock: Clock, options: Mapping[str, Any], line_clock: RefereeClock | None
+) -> Seen:
     async with _table(clock, line_clock) as (match, address, ended):
         async with aio.insecure_channel(address) as channel:
-            call: Call = channel.stream_stream(PLAY)(timeout=timeout)
+            call: Call = channel.stream_stream(PLAY)(**options)
             await bot(call)
             code, words = await call.code(), await call.details()
         await ended
@@ -256,6 +259,33 @@ def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) ->
     assert seen.match.over
 
 
+@pytest.mark.parametrize(
+    ("options", "codes", "words"),
+    [
+        pytest.param(
+            {"metadata": (("key", "x" * 1000),)}, {"UNAVAILABLE"}, "a HEADERS frame of", id="metadata"
+        ),
+        pytest.param(
+            {"compression": grpc.Compression.Gzip},
+            {"INTERNAL", "UNIMPLEMENTED"},
+            "the bot exited, closed its stream, or violated the gRPC protocol",
+            id="compression",
+        ),
+    ],
+)
+def test_a_call_that_can_not_begin_is_a_crash(options: dict[str, Any], codes: set[str], words: str) -> None:
+    """The library or the guard ends such a call, so its status isn't the text that the owner sees."""
+    seen = _play(_first_request_or_end, options=options)
+    assert seen.code.name in codes
+    assert words in str(seen.match.seats()[0].lost)
+    assert set(seen.faults) == {Fault.CRASH}
+
+
+async def _first_request_or_end(call: Call) -> None:
+    with suppress(AssertionError, aio.AioRpcError):
+        await _first_request(call)
+
+
 class _Set(RefereeClock):
     """A clock that the test sets."""
 
@@ -358,15 +388,14 @@ def test_a_call_that_exceeds_its_deadline_is_a_crash() -> None:
     begun: list[Call] = []
 
     async def bot(call: Call) -> None:
-        with suppress(
-            AssertionError, aio.AioRpcError
-        ):  # on a busy host the call may have exceeded its deadline already
+        # On a busy host, the call may have exceeded its deadline already.
+        with suppress(AssertionError, aio.AioRpcError):
             await _first_request(call)
             begun.append(call)
 
     timeout = 1.0
     while not begun:
-        seen = _play(bot, timeout=timeout)
+        seen = _play(bot, options={"timeout": timeout})
         timeout *= 5
     assert seen.code is grpc.StatusCode.DEADLINE_EXCEEDED
     assert seen.faults == [Fault.CRASH]
@@ -391,8 +420,9 @@ def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() ->
     heard, lost = asyncio.run(asyncio.wait_for(play(), WAIT_SECONDS))
     assert lost is not None
     assert "PING frames" in lost
-    # HPACK encodes a text without Huffman codes if they wouldn't shorten it, so one of the two is readable.
-    assert b"grpc-status" in heard or b"grpc-message" in heard
+    # gRPC's own encoder of headers doesn't use Huffman codes, so both are readable.
+    assert b"grpc-status\x018" in heard  # RESOURCE_EXHAUSTED
+    assert lost.encode() in heard
 
 
 def test_bots_read_in_the_status_that_the_arena_failed() -> None:
