@@ -89,15 +89,16 @@ OVERSPENDS = (sys.executable, "-Sc", _OVERSPENDING)
 
 
 @contextmanager
-def spinning(count: int, program: Sequence[str] = SPINS) -> Iterator[list[int]]:
-    """Run programs that always want a processor, and yield their process ids."""
-    running = [subprocess.Popen(program) for _ in range(count)]  # noqa: S603 - one of the two above
+def waiting(count: int, program: Sequence[str] = SPINS) -> "Iterator[list[subprocess.Popen[bytes]]]":
+    """Yield processes that always want a processor once their stdin has ended."""
+    command = ("sh", "-c", 'read -r _; exec "$@"', "sh", *program)
+    running = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(count)]  # noqa: S603 - as above
     try:
-        yield [each.pid for each in running]
+        yield running
     finally:
         for each in running:
             each.kill()
-            each.wait()
+            each.communicate()
 
 
 def waits(  # noqa: PLR0913 - the conditions of a test
@@ -116,12 +117,15 @@ def waits(  # noqa: PLR0913 - the conditions of a test
     group, core = Group(version, f"kaiten-test-{os.getpid()}"), min(os.sched_getaffinity(0))
     group.make(cores, comes_first=comes_first)
     try:
-        with spinning(spinners, program) as own, spinning(others) as rest:
-            for pid in own:
-                group.add(pid)
-            if rest:
-                for pid in (*own, *rest):
-                    os.sched_setaffinity(pid, {core})
+        with waiting(spinners, program) as own, waiting(others) as rest:
+            # None spins earlier, because moving processes takes long.
+            for process in own:
+                group.add(process.pid)
+            for process in (*own, *rest):
+                if rest:
+                    os.sched_setaffinity(process.pid, {core})
+                if process.stdin is not None:
+                    process.stdin.close()
             meter, seen = HostDelayMeter(group.files(cores)), []
             time.sleep(0.5)  # more than the quota's period, in the group
             meter.sample()
