@@ -218,7 +218,8 @@ _OF_THE_KERNEL: Final = ("kernel", "system", "mounted_folders", "mounted")
 
 _ALLOWED: Final[Mapping[str, str]] = {
     "environment": r"ARENA_REFEREE|HOME|HOSTNAME|PATH|LANG|GPG_KEY|PYTHON\w+|OPENBLAS_NUM_THREADS",
-    "other_environments": r"(?!)",
+    # The init's environment is also the bot's. Only gVisor shows it.
+    "other_environments": r"/run/arena-init/kaiten-init",
     "processes": r"/run/arena-init/kaiten-init|python3",
     "mounts": rf"{_MOUNTS}|{_DEVICES}|{_PROC}|{_SYS}|{_MASKS}",
     "mounted_folders": "|".join(_FOLDERS),

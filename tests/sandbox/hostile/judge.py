@@ -56,13 +56,23 @@ def complaints(
 
 
 def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
-    """Return what is wrong with an attack played without its control; empty if it succeeded within bounds."""
+    """Return what is wrong with an attack played without its control; empty if it succeeded within bounds.
+
+    It must get something, including everything in ``Control.opens``.
+    """
     found = []
     got, untold = _achieved(attack, outcome)
     if untold:
         found.append(untold)
     elif not got:
         found.append(f"even without {attack.control.name} it got nothing: {dict(outcome.told)}")
+    elif not outcome.gvisor:
+        items = [f"{item}: " for item in got.split(", ")]
+        found += [
+            f"even without {attack.control.name} it did not get {wanted}"
+            for wanted in attack.control.opens
+            if not any(item.startswith(f"{wanted}: ") for item in items)
+        ]
     if outcome.peak.host > LOOSE_HOST:
         found.append(_too_much("host", outcome.peak.host, LOOSE_HOST))
     if not attack.control.removal:

@@ -96,9 +96,16 @@ def _change_profile(
 
 
 def of_all_processes(arguments: dict[str, Any]) -> None:
-    """Let a bot see the host's processes, and open their files in /proc."""
+    """Let a bot see the host's processes, and open all files in /proc that its neighbour's user may open."""
     arguments["host_config"]["PidMode"] = "host"
-    open_proc()(arguments)
+    share_user(arguments)
+    open_proc("/proc", "/sys")(arguments)
+
+
+def without_filter(arguments: dict[str, Any]) -> None:
+    """Let a bot make all system calls, and lock memory, which `io_uring` needs."""
+    with_(SecurityOpt=["no-new-privileges", "seccomp=unconfined"])(arguments)
+    without_limit("memlock")(arguments)
 
 
 def unmasking(*paths: str) -> Loosen:
@@ -157,8 +164,9 @@ def share_user(arguments: dict[str, Any]) -> None:
 
 
 def share_identity(arguments: dict[str, Any]) -> None:
-    """Run the attacker as its neighbour's user, and let it read the host's boot id."""
+    """Run the attacker as its neighbour's user, and let it see the host's process ids and boot id."""
     share_user(arguments)
+    arguments["host_config"]["PidMode"] = "host"
     open_proc("/proc/sys")(arguments)
 
 

@@ -15,6 +15,37 @@ _NO_QUEUES: Final = Control(
     gvisor="it has its own queues",
 )
 
+_COUNTERS: Final = (
+    "/proc/buddyinfo",
+    "/proc/cpuinfo",
+    "/proc/diskstats",
+    "/proc/interrupts",
+    "/proc/key-users",
+    "/proc/keys",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/softirqs",
+    "/proc/stat",
+    "/proc/uptime",
+    "/proc/vmstat",
+    "/proc/zoneinfo",
+    "/proc/self/schedstat",
+    "/proc/self/net/softnet_stat",
+    "/proc/self/net/sockstat",
+    "/proc/sys/fs/dentry-state",
+    "/proc/sys/fs/file-nr",
+    "/proc/sys/fs/inode-nr",
+    "/proc/sys/fs/inode-state",
+    "/proc/sys/kernel/ns_last_pid",
+    "/proc/sys/kernel/pty/nr",
+    "/proc/sys/kernel/random/boot_id",
+    "/proc/sys/kernel/random/entropy_avail",
+    "/sys/kernel/mm/transparent_hugepage/enabled",
+    "/sys/kernel/mm/ksm/pages_shared",
+    "/sys/class/net/lo/statistics/rx_bytes",
+)
+"""Counters that every host has. Others depend on its devices, its control groups or its kernel's options."""
+
 ATTACKS: Final = (
     Attack(
         number=31,
@@ -49,6 +80,16 @@ ATTACKS: Final = (
                 "process_madvise",
                 "readahead",
                 "sync_file_range",
+            ),
+            opens=(
+                "mincore",
+                "fadvise: drop",
+                "readahead",
+                "sync_file_range",
+                "madvise: read ahead",
+                "madvise: cold",
+                "madvise: page out",
+                "madvise: populate",
             ),
             gvisor="it has its own page cache",
         ),
@@ -94,6 +135,7 @@ ATTACKS: Final = (
         control=Control(
             name="masked and closed /proc and /sys",
             template=loosening.open_proc("/proc", "/sys"),
+            opens=_COUNTERS,
             gvisor="it has its own counters",
         ),
     ),
@@ -124,6 +166,15 @@ ATTACKS: Final = (
                 "membarrier",
                 "sched_setaffinity",
                 "clone",
+            ),
+            opens=(
+                "sysinfo",
+                "inotify",
+                "memfd_create",
+                "pidfd_open",
+                "membarrier of all processes",
+                "sched_setaffinity",
+                "clone with a descriptor",
             ),
             gvisor="it has its own counts",
         ),
@@ -187,6 +238,7 @@ ATTACKS: Final = (
         control=Control(
             name="no calls for them",
             template=loosening.allowing("fanotify_init", "fcntl"),
+            opens=("lease", "notices of a folder", "a chosen signal", "fanotify"),
             gvisor="it has its own files",
         ),
     ),
@@ -198,6 +250,7 @@ ATTACKS: Final = (
         control=Control(
             name="no flushes",
             template=loosening.allowing("fsync", "fdatasync"),
+            opens=("fsync", "fdatasync"),
             gvisor="its own process flushes",
         ),
     ),
@@ -245,6 +298,7 @@ ATTACKS: Final = (
         control=Control(
             name="no calls for them",
             template=loosening.allowing("bind", "getsockopt", "setsockopt", "sched_rr_get_interval"),
+            opens=("a name for a socket", "a name by SO_PASSCRED", "a socket's cookie", "a time slice"),
             gvisor="it has its own numbers",
         ),
     ),
@@ -253,7 +307,7 @@ ATTACKS: Final = (
         name="watches the host's disk",
         program=counting.ask_the_disk,
         achieved=effects.listed("disk"),
-        control=Control(name="the init's filter", template=loosening.open_disk),
+        control=Control(name="the init's filter", template=loosening.open_disk, opens=("statfs", "fstatfs")),
     ),
     Attack(
         number=54,
@@ -275,6 +329,7 @@ ATTACKS: Final = (
         control=Control(
             name="the init's filter, list of system calls",
             template=loosening.without_init,
+            opens=("seccomp", "prctl"),
             gvisor="its filters use the bot's memory",
         ),
     ),
@@ -286,6 +341,7 @@ ATTACKS: Final = (
         control=Control(
             name="no file locks",
             template=loosening.allowing("flock"),
+            opens=("an eventfd", "a namespace", "a file of a layer"),
             gvisor="it has its own locks",
         ),
     ),
@@ -307,7 +363,11 @@ ATTACKS: Final = (
         program=probing.identify,
         accomplice=probing.identify,
         achieved=effects.recognised,
-        control=Control(name="a user for each seat, masked /proc/sys", template=loosening.share_identity),
+        control=Control(
+            name="a user for each seat, pid namespace, masked /proc/sys",
+            template=loosening.share_identity,
+            opens=("the host's boot id", "the same user", "another parent"),
+        ),
     ),
     Attack(
         number=59,
@@ -339,6 +399,10 @@ ATTACKS: Final = (
         name="locks shared pages in memory",
         program=whispering.lock_pages,
         achieved=effects.listed("locked"),
-        control=Control(name="no locked memory", template=loosening.without_limit("memlock")),
+        control=Control(
+            name="no locked memory",
+            template=loosening.without_limit("memlock"),
+            opens=("mlock", "mlock2", "mlockall", "mmap"),
+        ),
     ),
 )

@@ -148,6 +148,19 @@ def test_success_is_wrong_with_the_control_and_right_without() -> None:
     assert "even without its limit it got nothing" in wrong
 
 
+def test_what_stays_closed_without_the_control_is_named() -> None:
+    """Without its control, an attack must get each item that the control is said to stop.
+
+    An item also counts with more detail after a colon. gVisor refuses some items itself, so there one item
+    is enough.
+    """
+    control = Control(name="its limit", opens=("4 things", "unshare", "a key"))
+    attack = replace(ATTACK, control=control, achieved=lambda _: "4 things, unshare: users, a keyring")
+    result = outcome(played("hostile"))
+    assert control_complaints(attack, result) == ("even without its limit it did not get a key",)
+    assert control_complaints(attack, replace(result, runtime="runsc")) == ()
+
+
 def replacements(source: str) -> Iterator[tuple[str, str]]:
     """Yield what a control's source replaces in the referee: a module's file, and an attribute in it."""
     origins: dict[str, str] = {}

@@ -75,7 +75,7 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "pivot_root", call("pivot_root", b"/tmp", b"/tmp")
     yield "unshare: users", call("unshare", _NEW_USER)
     yield "unshare: users and mounts", call("unshare", _NEW_USER | _NEW_MOUNTS)
-    yield "unshare: network", call("unshare", _NEW_NETWORK)
+    yield "unshare: users and network", call("unshare", _NEW_USER | _NEW_NETWORK)
     yield "clone: users", call("clone", _NEW_USER | signal.SIGCHLD)
     yield "setns: a child's user namespace", lambda: _enters(call("unshare", _NEW_USER), libc.setns)
     yield "keyctl: a session of keys", call("keyctl", 1, 0)
@@ -175,7 +175,6 @@ def harvest() -> None:
     mounts = [line.split() for line in _lines("/proc/self/mountinfo")]
     tell(
         environment=sorted(os.environ),
-        other_environments=sorted(set(_variables()) - set(os.environ)),
         processes=sorted(set(_commands())),
         mounts=[words[4] for words in mounts],
         mounted_folders=sorted({words[3] for words in mounts}),
@@ -189,7 +188,8 @@ def harvest() -> None:
         kernel=sorted(_kernel()),
         system=sorted(_system()),
     )
-    play()
+    # In the game, when all other bots have started.
+    play(lambda: tell(other_environments=sorted(set(_other_environments()))))
 
 
 def identify() -> None:
@@ -223,12 +223,12 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _variables() -> Iterator[str]:
+def _other_environments() -> Iterator[str]:
+    """Yield the commands of other processes whose environment can be read."""
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
-            yield from (
-                word.partition("=")[0] for word in path.read_text(errors="replace").split("\0") if word
-            )
+            if int(path.parent.name) != os.getpid() and path.read_bytes():
+                yield path.with_name("cmdline").read_text(errors="replace").split("\0")[0]
 
 
 def _commands() -> Iterator[str]:

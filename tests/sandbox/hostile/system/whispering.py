@@ -161,8 +161,8 @@ def read_counters() -> None:
 
 _COUNTERS: Final = {
     "/proc": (
-        "buddyinfo cpuinfo diskstats interrupts loadavg locks meminfo schedstat softirqs stat uptime vmstat "
-        "zoneinfo"
+        "buddyinfo cpuinfo diskstats interrupts key-users keys loadavg locks meminfo schedstat softirqs stat "
+        "uptime vmstat zoneinfo"
     ),
     "/proc/pressure": "cpu io memory",
     "/proc/self": "schedstat net/softnet_stat net/sockstat",
