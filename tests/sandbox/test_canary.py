@@ -21,7 +21,7 @@ from arena.sandbox.docker.canary import INSTALL, Canary, SlotOwner
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, RuntimeFailure, slot_owner
-from tests.sandbox.hostile.loosening import allowing, open_proc, unmasking
+from tests.sandbox.hostile.loosening import NEWER_FUTEXES, allowing, open_proc, unmasking
 from tests.sandbox.stage import DockerStage
 
 pytestmark = pytest.mark.docker
@@ -251,6 +251,7 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
         *("bind", "clone", "fcntl", "fdatasync", "flock", "fsync", "getsockopt", "inotify_init1"),
         *("membarrier", "memfd_create", "mmap", "open", "openat", "pidfd_open", "prctl", "sched_setaffinity"),
         *("process_madvise", "sched_rr_get_interval", "setsockopt", "socket", "sysinfo", "timer_create"),
+        *("futex", "futex_wake"),
     )
 
     def weaken(arguments: dict[str, Any]) -> None:
@@ -258,6 +259,8 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
         ulimit("memlock", MIB)(arguments)
 
     controls = missing(image, run_dir, weaken)
+    futexes = "futex, futex_wake" if NEWER_FUTEXES else "futex"
+    assert controls["shared-futexes"] == f"the kernel allowed: {futexes}"
     assert controls["page-cache"] == "the kernel allowed: mlock, process_madvise"
     found = controls["call-arguments"]
     assert set(found.removeprefix("the kernel allowed: ").split(", ")) == {

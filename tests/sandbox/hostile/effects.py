@@ -113,9 +113,23 @@ def whispers(outcome: Outcome) -> str:
 
     Raises ValueError if the accomplice sent nothing.
     """
-    heard, said = outcome.told["heard"], outcome.accomplice_told.get("said")
+    return _arrived(outcome.told["heard"], _said(outcome))
+
+
+def whispers_by_call(outcome: Outcome) -> str:
+    """Do the same for each of several calls that carried the same bits."""
+    heard, said = outcome.told["heard"], _said(outcome)
+    return ", ".join(f"{call}: {got}" for call, bits in heard.items() if (got := _arrived(bits, said)))
+
+
+def _said(outcome: Outcome) -> Sequence[int]:
+    said: Sequence[int] | None = outcome.accomplice_told.get("said")
     if not said:
         raise ValueError("the accomplice sent nothing")
+    return said
+
+
+def _arrived(heard: Sequence[int], said: Sequence[int]) -> str:
     right = sum(one == other for one, other in zip(heard, said, strict=True))
     return f"{right} of {len(said)} bits" if right >= _RIGHT * len(said) else ""
 

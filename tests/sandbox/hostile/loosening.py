@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ from arena.sandbox.runtime import slot_owner
 from tests.sandbox.hostile.attack import FIRST_SLOT, SEAT
 
 Loosen = Callable[[dict[str, Any]], None]
+
+NEWER_FUTEXES: Final = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 7)
+"""True if the kernel has ``futex_wake``, ``futex_wait`` and ``futex_requeue``."""
 
 
 def without(*names: str) -> Loosen:

@@ -6,9 +6,10 @@ import mmap
 import os
 import platform
 import secrets
+import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -27,35 +28,111 @@ _PIDFD_OPEN: Final = 434
 _PIDFD_SELF: Final = -10_000
 """Stands for a descriptor of the calling process, from Linux 6.15 on."""
 
+_FUTEX_WAITV: Final = 449
+_FUTEX_WAKE: Final = 454
+_FUTEX_WAIT: Final = 455
+_FUTEX_REQUEUE: Final = 456
+
 _WAIT: Final = 0
 _WAKE: Final = 1
+_SIZE_U32: Final = 2
+_ANY: Final = 0xFFFF_FFFF
 _WORD: Final = 4
 
 
+def hear_by_futexes() -> None:
+    """Wait on a word of a shared file for each bit, with each call in turn.
+
+    If the other bot wakes the word, the bit is 1.
+    """
+    play(_hear_by_futexes)
+
+
+def say_by_futexes() -> None:
+    """Wake the words of the bits that are 1, with each call."""
+    play(_say_by_futexes)
+
+
 def hear_by_futex() -> None:
-    """Wait on a word of a shared file for each bit. If the other bot wakes it, the bit is 1."""
-    play(_hear)
-
-
-def say_by_futex() -> None:
-    """Wake the words of the bits that are 1."""
-    play(lambda: _say(lambda word: _LIBC.syscall(_FUTEX, word, _WAKE, 1, None, None, 0)))
+    """Wait on a word of a shared file for each bit. If the kernel wakes it, the bit is 1."""
+    play(lambda: tell(heard=_heard(_wait, _words(), time.monotonic() + _SECONDS)))
 
 
 def say_by_ends_of_threads() -> None:
     """End threads, so that the kernel itself wakes the words of the bits that are 1."""
-    play(lambda: _say(_end_a_thread))
+    play(lambda: tell(said=_said({_end_a_thread: _words()})))
 
 
-def _hear() -> None:
-    words, heard = _words(), [0] * _BITS
+def _hear_by_futexes() -> None:
+    begun, heard = time.monotonic(), {}
+    for turn, (name, (wait, _)) in enumerate(_CALLS.items()):
+        until = begun + _SECONDS * (turn + 1) / len(_CALLS)
+        heard[name] = _heard(wait, _words(turn), until)
+    tell(heard=heard)
+
+
+def _say_by_futexes() -> None:
+    tell(said=_said({wake: _words(turn) for turn, (_, wake) in enumerate(_CALLS.values())}))
+
+
+def _wait(word: ctypes.c_void_p, until: float) -> int:
+    timeout = _time(max(0.0, until - time.monotonic()))
+    return int(_LIBC.syscall(_FUTEX, word, _WAIT, _value(word), timeout, None, 0))
+
+
+def _wake(word: ctypes.c_void_p) -> None:
+    _LIBC.syscall(_FUTEX, word, _WAKE, 1, None, None, 0)
+
+
+def _wait_newer(word: ctypes.c_void_p, until: float) -> int:
+    value, mask = ctypes.c_long(_value(word)), ctypes.c_long(_ANY)
+    return int(_LIBC.syscall(_FUTEX_WAIT, word, value, mask, _SIZE_U32, _time(until), time.CLOCK_MONOTONIC))
+
+
+def _wake_newer(word: ctypes.c_void_p) -> None:
+    _LIBC.syscall(_FUTEX_WAKE, word, ctypes.c_long(_ANY), 1, _SIZE_U32)
+
+
+def _wait_for_any(word: ctypes.c_void_p, until: float) -> int:
+    return int(_LIBC.syscall(_FUTEX_WAITV, _waiters(word), 1, 0, _time(until), time.CLOCK_MONOTONIC))
+
+
+def _requeue(word: ctypes.c_void_p) -> None:
+    # This wakes one waiter, and moves none to the second word.
+    own = ctypes.c_int()
+    words = _waiters(word, ctypes.c_void_p(ctypes.addressof(own)))
+    _LIBC.syscall(_FUTEX_REQUEUE, words, 0, 1, 0)
+
+
+_CALLS: Final = {
+    "futex": (_wait, _wake),
+    "futex_wait": (_wait_newer, _wake_newer),
+    "futex_waitv": (_wait_for_any, _requeue),
+}
+
+
+def _time(seconds: float) -> ctypes.Array[ctypes.c_long]:
+    return (ctypes.c_long * 2)(int(seconds), int(seconds % 1 * 1e9))
+
+
+def _waiters(*words: ctypes.c_void_p) -> bytes:
+    """Return the kernel's ``struct futex_waitv`` for each word."""
+    return b"".join(struct.pack("QQII", _value(word), word.value, _SIZE_U32, 0) for word in words)
+
+
+def _value(word: ctypes.c_void_p) -> int:
+    return ctypes.c_uint.from_address(word.value or 0).value
+
+
+def _heard(
+    wait: Callable[[ctypes.c_void_p, float], int], words: Sequence[ctypes.c_void_p], until: float
+) -> list[int]:
+    """Return the bits whose words are woken before ``until``, a time of the monotonic clock."""
+    heard = [0] * _BITS
 
     def listen(bit: int) -> None:
-        until = time.monotonic() + _SECONDS
-        value = ctypes.c_int.from_address(words[bit].value or 0).value
-        while (left := until - time.monotonic()) > 0:
-            timeout = (ctypes.c_long * 2)(int(left), int(left % 1 * 1e9))
-            if _LIBC.syscall(_FUTEX, words[bit], _WAIT, value, timeout, None, 0) == 0:
+        while time.monotonic() < until:
+            if wait(words[bit], until) == 0:
                 heard[bit] = 1
                 return
             if ctypes.get_errno() != errno.EINTR:
@@ -66,18 +143,20 @@ def _hear() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    tell(heard=heard)
+    return heard
 
 
-def _say(wake: Callable[[ctypes.c_void_p], object]) -> None:
-    words, said = _words(), [secrets.randbelow(2) for _ in range(_BITS)]
-    until = time.monotonic() + _SECONDS - 0.5
+def _said(ways: Mapping[Callable[[ctypes.c_void_p], object], Sequence[ctypes.c_void_p]]) -> list[int]:
+    """Wake the words of the bits that are 1, in each way, and return the bits."""
+    said = [secrets.randbelow(2) for _ in range(_BITS)]
+    until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
-        for word, one in zip(words, said, strict=True):
-            if one:
-                wake(word)
+        for wake, words in ways.items():
+            for word, one in zip(words, said, strict=True):
+                if one:
+                    wake(word)
         time.sleep(0.02)
-    tell(said=said)
+    return said
 
 
 def _end_a_thread(word: ctypes.c_void_p) -> None:
@@ -91,10 +170,13 @@ def _end_a_thread(word: ctypes.c_void_p) -> None:
     ended.wait()
 
 
-def _words() -> Sequence[ctypes.c_void_p]:
-    """Map the C library, which is in a layer that all bots share, and return a word of it for each bit."""
-    start = _map(_library())
-    return [ctypes.c_void_p(start + mmap.PAGESIZE + _WORD * bit) for bit in range(_BITS)]
+def _words(page: int = 0) -> Sequence[ctypes.c_void_p]:
+    """Map the C library, which is in a layer that all bots share, and return a word of it for each bit.
+
+    The words are different on each ``page``.
+    """
+    start = _map(_library()) + mmap.PAGESIZE * (1 + page)
+    return [ctypes.c_void_p(start + _WORD * bit) for bit in range(_BITS)]
 
 
 def _library() -> Path:
