@@ -116,10 +116,10 @@ def whispers(outcome: Outcome) -> str:
     return _arrived(outcome.told["heard"], _said(outcome))
 
 
-def whispers_by_call(outcome: Outcome) -> str:
-    """Do the same for each of several calls that carried the same bits."""
+def whispers_by_way(outcome: Outcome) -> str:
+    """Do the same for each of several ways to send the same bits."""
     heard, said = outcome.told["heard"], _said(outcome)
-    return ", ".join(f"{call}: {got}" for call, bits in heard.items() if (got := _arrived(bits, said)))
+    return ", ".join(f"{way}: {got}" for way, bits in heard.items() if (got := _arrived(bits, said)))
 
 
 def _said(outcome: Outcome) -> Sequence[int]:

@@ -181,19 +181,19 @@ def connect(arguments: dict[str, Any]) -> None:
     arguments["host_config"]["SecurityOpt"] = ["no-new-privileges", "seccomp=unconfined"]
 
 
-def share_queues(arguments: dict[str, Any]) -> None:
-    """Let bots use the host's message queues.
+def share_ipc(arguments: dict[str, Any]) -> None:
+    """Let bots use the host's System V objects and message queues.
 
     This also removes Landlock, which refuses to open POSIX queues as well as the files of /proc.
     """
     config = arguments["host_config"]
     config["IpcMode"] = "host"
     without_limit("msgqueue")(arguments)
-    allowing(*_QUEUES)(arguments)
+    allowing(*_IPC)(arguments)
     open_proc()(arguments)
 
 
-_QUEUES: Final = (
+_IPC: Final = (
     "mq_open",
     "mq_timedreceive",
     "mq_timedsend",
@@ -202,6 +202,12 @@ _QUEUES: Final = (
     "msgget",
     "msgrcv",
     "msgsnd",
+    "semctl",
+    "semget",
+    "shmat",
+    "shmctl",
+    "shmdt",
+    "shmget",
 )
 
 

@@ -7,11 +7,6 @@ from tests.sandbox.hostile.attack import PATIENT, Attack, Control
 from tests.sandbox.hostile.system import counting, crowding, hoarding, meeting, probing, whispering
 
 _OWN_FUTEXES: Final = "it has its own futexes"
-_NO_QUEUES: Final = Control(
-    name="no queues, and an IPC namespace",
-    template=loosening.share_queues,
-    gvisor="it has its own queues",
-)
 
 _COUNTERS: Final = (
     "/proc/buddyinfo",
@@ -50,7 +45,7 @@ ATTACKS: Final = (
         name="signals by futexes on a shared file",
         program=whispering.hear_by_futexes,
         accomplice=whispering.say_by_futexes,
-        achieved=effects.whispers_by_call,
+        achieved=effects.whispers_by_way,
         control=Control(
             name="only private futexes",
             template=loosening.allowing("futex", "futex_requeue", "futex_wait", "futex_waitv", "futex_wake"),
@@ -186,11 +181,16 @@ ATTACKS: Final = (
     ),
     Attack(
         number=42,
-        name="signals by System V queues",
-        program=meeting.hear_by_system_v_queue,
-        accomplice=meeting.say_by_system_v_queue,
-        achieved=effects.whispers,
-        control=_NO_QUEUES,
+        name="signals by System V objects",
+        program=meeting.hear_by_system_v,
+        accomplice=meeting.say_by_system_v,
+        achieved=effects.whispers_by_way,
+        control=Control(
+            name="no calls for them, and an IPC namespace",
+            template=loosening.share_ipc,
+            opens=("queue", "shared memory", "semaphores"),
+            gvisor="it has its own objects",
+        ),
     ),
     Attack(
         number=43,
@@ -198,7 +198,11 @@ ATTACKS: Final = (
         program=meeting.hear_by_posix_queue,
         accomplice=meeting.say_by_posix_queue,
         achieved=effects.whispers,
-        control=_NO_QUEUES,
+        control=Control(
+            name="no queues, and an IPC namespace",
+            template=loosening.share_ipc,
+            gvisor="it has its own queues",
+        ),
     ),
     Attack(
         number=44,

@@ -31,6 +31,11 @@ _CREATE: Final = 0o1000
 _REMOVE: Final = 0
 _AT_ONCE: Final = 0o4000
 _TYPE: Final = 1
+_READ_ONLY: Final = 0o10000
+_GET_ALL: Final = 13
+_SET_ALL: Final = 17
+_WRITTEN: Final = b"\1"
+"""Follows the bits, since new shared memory and semaphores are zero."""
 
 _QUEUE: Final = b"/kaiten-hostile"
 _ROOM: Final = 8192
@@ -53,14 +58,14 @@ _SIGNAL_BITS: Final = 12
 """Numbers of signals below a host's usual limit."""
 
 
-def hear_by_system_v_queue() -> None:
-    """Read a message from a System V queue that another container created."""
-    play(lambda: _hear(_from_system_v_queue))
+def hear_by_system_v() -> None:
+    """Read a message from a System V queue, shared memory and semaphores that another container created."""
+    play(_hear_by_system_v)
 
 
-def say_by_system_v_queue() -> None:
-    """Create that queue, and put a message into it."""
-    play(lambda: _say(_into_system_v_queue))
+def say_by_system_v() -> None:
+    """Create them, and put a message into each."""
+    play(_say_by_system_v)
 
 
 def hear_by_posix_queue() -> None:
@@ -123,21 +128,68 @@ def _until(end: float) -> Iterator[None]:
         time.sleep(0.02)
 
 
-def _from_system_v_queue(end: float) -> bytes:
+def _hear_by_system_v() -> None:
+    readers = {"queue": _from_queue, "shared memory": _from_memory, "semaphores": _from_semaphores}
+    heard = dict.fromkeys(readers, b"")
+    for _ in _until(time.monotonic() + _SECONDS):
+        for name, read in readers.items():
+            heard[name] = heard[name] or read()
+    tell(heard={name: [*(bits or bytes(_BITS))] for name, bits in heard.items()})
+
+
+def _say_by_system_v() -> None:
+    said = bytes(secrets.randbelow(2) for _ in range(_BITS))
+    for write in (_into_queue, _into_memory, _into_semaphores):
+        with suppress(OSError):
+            write(said)
+    time.sleep(_SECONDS - 0.5)
+    _LIBC.msgctl(_LIBC.msgget(_KEY, 0), _REMOVE, None)
+    _LIBC.shmctl(_LIBC.shmget(_KEY, 0, 0), _REMOVE, None)
+    _LIBC.semctl(_LIBC.semget(_KEY, 0, 0), 0, _REMOVE)
+    tell(said=[*said])
+
+
+def _from_queue() -> bytes:
     room = ctypes.create_string_buffer(struct.calcsize("l") + _BITS)
-    for _ in _until(end):
-        queue = _LIBC.msgget(_KEY, 0)
-        if _LIBC.msgrcv(queue, room, ctypes.c_size_t(_BITS), ctypes.c_long(_TYPE), _AT_ONCE) == _BITS:
-            return room.raw[-_BITS:]
-    return b""
+    words = (ctypes.c_size_t(_BITS), ctypes.c_long(_TYPE), _AT_ONCE)
+    got = _LIBC.msgrcv(_LIBC.msgget(_KEY, 0), room, *words)
+    return room.raw[-_BITS:] if got == _BITS else b""
 
 
-def _into_system_v_queue(said: bytes, end: float) -> None:
+def _into_queue(said: bytes) -> None:
     queue = _done(_LIBC.msgget(_KEY, _CREATE | 0o666))
     message = struct.pack("l", _TYPE) + said
     _done(_LIBC.msgsnd(queue, message, ctypes.c_size_t(_BITS), _AT_ONCE))
-    time.sleep(max(0.0, end - time.monotonic()))
-    _LIBC.msgctl(queue, _REMOVE, None)
+
+
+def _from_memory() -> bytes:
+    memory = _LIBC.shmget(_KEY, 0, 0)
+    if memory < 0:
+        return b""
+    _LIBC.shmat.restype = ctypes.c_void_p
+    start = _LIBC.shmat(memory, None, _READ_ONLY)
+    *bits, written = ctypes.string_at(start, _BITS + 1)
+    _LIBC.shmdt(ctypes.c_void_p(start))
+    return bytes(bits) if written else b""
+
+
+def _into_memory(said: bytes) -> None:
+    memory = _done(_LIBC.shmget(_KEY, ctypes.c_size_t(_BITS + 1), _CREATE | 0o666))
+    _LIBC.shmat.restype = ctypes.c_void_p
+    ctypes.memmove(_LIBC.shmat(memory, None, 0), said + _WRITTEN, _BITS + 1)
+
+
+def _from_semaphores() -> bytes:
+    values = (ctypes.c_ushort * (_BITS + 1))()
+    _LIBC.semctl(_LIBC.semget(_KEY, 0, 0), 0, _GET_ALL, values)
+    *bits, written = values
+    return bytes(bits) if written else b""
+
+
+def _into_semaphores(said: bytes) -> None:
+    semaphores = _done(_LIBC.semget(_KEY, _BITS + 1, _CREATE | 0o666))
+    values = (ctypes.c_ushort * (_BITS + 1))(*said, *_WRITTEN)
+    _done(_LIBC.semctl(semaphores, 0, _SET_ALL, values))
 
 
 def _from_posix_queue(end: float) -> bytes:
