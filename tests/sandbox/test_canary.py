@@ -21,7 +21,7 @@ from arena.sandbox.docker.canary import INSTALL, Canary, SlotOwner
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, RuntimeFailure, slot_owner
-from tests.sandbox.hostile.loosening import NEWER_FUTEXES, allowing, open_proc, unmasking
+from tests.sandbox.hostile.loosening import NEWER_FUTEXES, allowing, open_disk, open_proc, unmasking
 from tests.sandbox.stage import DockerStage
 
 pytestmark = pytest.mark.docker
@@ -251,7 +251,8 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
         *("bind", "clone", "fcntl", "fdatasync", "flock", "fsync", "getsockopt", "inotify_init1"),
         *("membarrier", "memfd_create", "mmap", "open", "openat", "pidfd_open", "prctl", "sched_setaffinity"),
         *("process_madvise", "sched_rr_get_interval", "setsockopt", "socket", "sysinfo", "timer_create"),
-        *("futex", "futex_wake"),
+        *("futex", "futex_wake", "getpriority", "madvise", "sendfile", "sendto", "setpriority", "signalfd4"),
+        *("splice", "tee", "timerfd_settime"),
     )
 
     def weaken(arguments: dict[str, Any]) -> None:
@@ -261,14 +262,26 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
     controls = missing(image, run_dir, weaken)
     futexes = "futex, futex_wake" if NEWER_FUTEXES else "futex"
     assert controls["shared-futexes"] == f"the kernel allowed: {futexes}"
-    assert controls["page-cache"] == "the kernel allowed: mlock, process_madvise"
+    assert controls["page-cache"] == "the kernel allowed: madvise, mlock, process_madvise"
     found = controls["call-arguments"]
     assert set(found.removeprefix("the kernel allowed: ").split(", ")) == {
         *("a lock", "bind without a name", "fcntl", "flock", "getsockopt", "mmap", "prctl"),
         *("sched_rr_get_interval", "setsockopt", "SO_PASSCRED", "socket", "timer_create"),
         *("clone with CLONE_PIDFD", "fdatasync", "fsync", "inotify_init", "MAP_HUGETLB", "membarrier"),
         *("memfd_create", "O_DIRECT", "pidfd_open", "sched_setaffinity", "sysinfo"),
+        *("getpriority by user", "setpriority by id", "setpriority of a group", "MSG_OOB", "MADV_FREE"),
+        *("MAP_DROPPABLE", "sendfile", "signalfd", "splice", "tee", "timerfd_settime"),
     }
+
+
+def test_every_call_that_only_the_init_refuses_is_named(image: str, run_dir: Path) -> None:
+    """The canary also tries the calls that only the init's filter refuses.
+
+    Landlock's calls need a kernel with Landlock.
+    """
+    found = missing(image, run_dir, open_disk)["call-arguments"]
+    named = set(found.removeprefix("the kernel allowed: ").split(", "))
+    assert named - {"landlock_create_ruleset"} == {"fstatfs", "huge pages", "statfs", "timer slack"}
 
 
 @pytest.mark.usefixtures("root")

@@ -190,7 +190,17 @@ _MEMBARRIER: Final = 283 if _ARM else 324
 _MEMBARRIER_GLOBAL: Final = 1
 _SYSINFO_BYTES: Final = 128
 _MAP_HUGETLB: Final = 0x4_0000
+_MAP_DROPPABLE: Final = 8
+_PRIVATE: Final = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+_SENDFILE: Final = 71 if _ARM else 40
+_SPLICE: Final = 76 if _ARM else 275
+_TEE: Final = 77 if _ARM else 276
+_TIMERFD_SETTIME: Final = 86 if _ARM else 286
+_ITIMERSPEC_BYTES: Final = 32
+_SIGNAL_SET_BYTES: Final = 128
 _PR_GET_KEEPCAPS: Final = 7
+_PR_SET_TIMERSLACK: Final = 29
+_PR_SET_THP_DISABLE: Final = 41
 _FIOASYNC: Final = 0x5452
 _LOCK: Final = struct.pack("hhxxxxqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
 
@@ -270,6 +280,21 @@ def _map_zero() -> None:
         mmap.mmap(file.fileno(), mmap.PAGESIZE).close()
 
 
+def _free() -> None:
+    with mmap.mmap(-1, mmap.PAGESIZE, flags=_PRIVATE) as pages:
+        pages.madvise(mmap.MADV_FREE)
+
+
+def _send_out_of_band() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        one.send(b"x", socket.MSG_OOB)
+
+
+def _set_priority(kind: int, process: int) -> None:
+    os.setpriority(kind, process, os.getpriority(kind, 0))
+
+
 def options(_: dict[str, int]) -> dict[str, Any]:
     """Try rare options of calls that every bot needs."""
     read, write = os.pipe()
@@ -284,12 +309,19 @@ def options(_: dict[str, int]) -> dict[str, Any]:
             "flock": attempt(fcntl.flock, read, fcntl.LOCK_SH),
             "ioctl": attempt(fcntl.ioctl, write, _FIOASYNC, struct.pack("i", 1)),
             "prctl": answer_of(LIBC.prctl(_PR_GET_KEEPCAPS, 0, 0, 0, 0)),
+            "timer slack": answer_of(LIBC.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)),
+            "huge pages": answer_of(LIBC.prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0)),
             "socket": attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).close()),
             "mmap": attempt(lambda: mmap.mmap(-1, mmap.PAGESIZE).close()),
             "mmap of /dev/zero": attempt(_map_zero),
+            "MADV_FREE": attempt(_free),
+            "MSG_OOB": attempt(_send_out_of_band),
             "bind without a name": attempt(channel.bind, ""),
             "SO_PASSCRED": attempt(channel.setsockopt, socket.SOL_SOCKET, socket.SO_PASSCRED, 1),
             "sched_rr_get_interval": attempt(os.sched_rr_get_interval, 0),
+            "getpriority by user": attempt(os.getpriority, os.PRIO_USER, 0),
+            "setpriority by id": attempt(_set_priority, os.PRIO_PROCESS, os.getpid()),
+            "setpriority of a group": attempt(_set_priority, os.PRIO_PGRP, 0),
             "statfs": answer_of(LIBC.statfs(b"/", ctypes.create_string_buffer(_STATFS_BYTES))),
             "fstatfs": answer_of(LIBC.fstatfs(read, ctypes.create_string_buffer(_STATFS_BYTES))),
             "landlock_create_ruleset": _call(_LANDLOCK_CREATE_RULESET, 0, 0, _LANDLOCK_ASK_VERSION),
@@ -305,6 +337,7 @@ def options(_: dict[str, int]) -> dict[str, Any]:
 def _host_wide_calls(library: str) -> dict[str, str]:
     """Make calls that disclose or disturb what other programs on the host are doing."""
     flags = mmap.MAP_PRIVATE | _MAP_HUGETLB
+    never = ctypes.create_string_buffer(_ITIMERSPEC_BYTES)
     return {
         "sysinfo": answer_of(LIBC.sysinfo(ctypes.create_string_buffer(_SYSINFO_BYTES))),
         "memfd_create": attempt(os.memfd_create, "kaiten"),
@@ -315,6 +348,12 @@ def _host_wide_calls(library: str) -> dict[str, str]:
         "sched_setaffinity": attempt(os.sched_setaffinity, 0, os.sched_getaffinity(0)),
         "O_DIRECT": attempt(os.open, library, os.O_RDONLY | os.O_DIRECT),
         "MAP_HUGETLB": _without_a_file(_MMAP, 0, mmap.PAGESIZE, mmap.PROT_READ, flags, -1, 0),
+        "MAP_DROPPABLE": _without_a_file(_MMAP, 0, mmap.PAGESIZE, mmap.PROT_READ, _MAP_DROPPABLE, -1, 0),
+        "signalfd": answer_of(LIBC.signalfd(-1, ctypes.create_string_buffer(_SIGNAL_SET_BYTES), 0)),
+        "timerfd_settime": _without_a_file(_TIMERFD_SETTIME, -1, 0, ctypes.addressof(never), 0),
+        "sendfile": _without_a_file(_SENDFILE, -1, -1, 0, 1),
+        "splice": _without_a_file(_SPLICE, -1, 0, -1, 0, 1, 0),
+        "tee": _without_a_file(_TEE, -1, -1, 1, 0),
         "fsync": _without_a_file(_FSYNC, -1),
         "fdatasync": _without_a_file(_FDATASYNC, -1),
     }
