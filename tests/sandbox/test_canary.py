@@ -252,7 +252,7 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
         *("membarrier", "memfd_create", "mmap", "open", "openat", "pidfd_open", "prctl", "sched_setaffinity"),
         *("process_madvise", "sched_rr_get_interval", "setsockopt", "socket", "sysinfo", "timer_create"),
         *("futex", "futex_wake", "getpriority", "madvise", "sendfile", "sendto", "setpriority", "signalfd4"),
-        *("splice", "tee", "timerfd_settime"),
+        *("chown", "fchown", "fchownat", "splice", "tee", "timerfd_settime"),
     )
 
     def weaken(arguments: dict[str, Any]) -> None:
@@ -270,7 +270,7 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
         *("clone with CLONE_PIDFD", "fdatasync", "fsync", "inotify_init", "MAP_HUGETLB", "membarrier"),
         *("memfd_create", "O_DIRECT", "pidfd_open", "sched_setaffinity", "sysinfo"),
         *("getpriority by user", "setpriority by id", "setpriority of a group", "MSG_OOB", "MADV_FREE"),
-        *("MAP_DROPPABLE", "sendfile", "signalfd", "splice", "tee", "timerfd_settime"),
+        *("MAP_DROPPABLE", "sendfile", "signalfd", "splice", "tee", "timerfd_settime", "chown", "fchown"),
     }
 
 

@@ -32,13 +32,15 @@ _CLONE_PIDFD: Final = 0x1000
 _QUERY_PERSONALITY: Final = 0xFFFF_FFFF
 
 _FILES: Final = """
-    access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2
-    fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fgetxattr flistxattr fstat
-    fstatfs ftruncate futimesat getcwd getdents getdents64 getxattr lchown lgetxattr link linkat
+    access chdir chmod close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2
+    fallocate fchdir fchmod fchmodat fchmodat2 fgetxattr flistxattr fstat
+    fstatfs ftruncate futimesat getcwd getdents getdents64 getxattr lgetxattr link linkat
     listxattr llistxattr lseek lstat mkdir mkdirat newfstatat pipe pipe2 pread64 preadv pwrite64 pwritev
     read readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx symlink
     symlinkat truncate umask unlink unlinkat utime utimensat utimes write writev
 """
+"""`chown` and its variants are refused: without a new owner, they set the time of any file, even of a
+namespace that all containers share."""
 
 _MEMORY: Final = """
     brk mlock mlock2 mlockall mprotect mremap msync munlock munlockall munmap

@@ -404,6 +404,18 @@ ATTACKS: Final = (
         ),
     ),
     Attack(
+        number=64,
+        name="signals by times of shared namespaces",
+        program=meeting.hear_by_times,
+        accomplice=meeting.say_by_times,
+        achieved=effects.whispers,
+        control=Control(
+            name="no changes of owners",
+            template=loosening.allowing("chown", "fchown", "fchownat", "lchown"),
+            gvisor="it has its own namespaces",
+        ),
+    ),
+    Attack(
         number=62,
         name="locks shared pages in memory",
         program=whispering.lock_pages,

@@ -307,6 +307,8 @@ def options(_: dict[str, int]) -> dict[str, Any]:
             "fcntl": attempt(fcntl.fcntl, write, fcntl.F_SETOWN, os.getpid()),
             "a lock": attempt(fcntl.fcntl, read, fcntl.F_OFD_GETLK, _LOCK),
             "flock": attempt(fcntl.flock, read, fcntl.LOCK_SH),
+            "chown": attempt(os.chown, "/tmp", -1, -1),  # noqa: S108 - the container's
+            "fchown": attempt(os.fchown, read, -1, -1),
             "ioctl": attempt(fcntl.ioctl, write, _FIOASYNC, struct.pack("i", 1)),
             "prctl": answer_of(LIBC.prctl(_PR_GET_KEEPCAPS, 0, 0, 0, 0)),
             "timer slack": answer_of(LIBC.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)),

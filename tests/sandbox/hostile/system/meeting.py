@@ -48,6 +48,10 @@ _SHARED_FOLDER: Final = "/run/arena-init"
 _NAMES: Final = 64
 """Names per bit."""
 
+_SHARED_NAMESPACES: Final = ("/proc/self/ns/user", "/proc/self/ns/time")
+_TIME_BITS: Final = 8
+_UNUSED_BITS: Final = 6
+
 _FANOTIFY_INIT: Final = 262 if _ARM else 300
 _FAN_REPORT_FID: Final = 0x200
 """The kind of group that needs no privileges."""
@@ -333,6 +337,42 @@ def watch_files() -> None:
     notices = _LIBC.syscall(_FANOTIFY_INIT, _FAN_REPORT_FID, os.O_RDONLY)
     tell(granted=granted + ["fanotify"] * (notices >= 0))
     play()
+
+
+def hear_by_times() -> None:
+    """Read the times of namespaces that all containers share. Their last digits are the bits."""
+    play(_hear_by_times)
+
+
+def say_by_times() -> None:
+    """Change the times until their last digits are the bits."""
+    play(_say_by_times)
+
+
+def _hear_by_times() -> None:
+    time.sleep(_SECONDS)
+    tell(heard=[bit for path in _SHARED_NAMESPACES for bit in _last_digits(path)])
+
+
+def _say_by_times() -> None:
+    said, until = list[int](), time.monotonic() + _SECONDS - 0.5
+    for path in _SHARED_NAMESPACES:
+        bits = [secrets.randbelow(2) for _ in range(_TIME_BITS)]
+        while time.monotonic() < until and _last_digits(path) != bits:
+            Path(_OWN_FILE).touch()
+            Path(_OWN_FILE).stat()  # from Linux 6.13 on, this makes the time of the next change exact
+            with suppress(OSError):
+                os.chown(path, -1, -1)  # keeps the owner and the group, but sets the time
+        said += bits
+    tell(said=said)
+
+
+def _last_digits(path: str) -> list[int]:
+    try:
+        changed = Path(path).stat().st_ctime_ns
+    except FileNotFoundError:  # under gVisor
+        changed = 0
+    return [changed >> _UNUSED_BITS + bit & 1 for bit in range(_TIME_BITS)]
 
 
 def hear_by_pending_signals() -> None:
