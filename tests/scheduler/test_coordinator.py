@@ -207,6 +207,18 @@ def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: 
             assert verify(parse(page.replay)) is None
 
 
+def test_the_seat_order_is_drawn_for_each_deal(store: Store) -> None:
+    """A rated match has a seating per deal, so bots don't sit in the same order in all of them."""
+    versions = [add_bot(store, name, author="house") for name in "abcde"]
+    record(store, versions, [(1, 2, 3, 4, 5)])
+    ladder = Ladder(store, RuntimeName.DOCKER, entropy(), Gate(), Limits())
+    for _ in range(4):
+        assert ladder.add_match()
+    for spec in [claim_one(store).spec for _ in range(4)]:
+        assert len(spec.seatings) == len(spec.seeds) > 1
+        assert len(set(spec.seatings)) > 1
+
+
 def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_dir: Path) -> None:
     """Three voids quarantine a match, and none of its games is rated."""
     ladder_of(store).add_match()
