@@ -4,10 +4,20 @@ import os
 import subprocess
 import threading
 from contextlib import ExitStack
+from pathlib import Path
 
+import pytest
+
+from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
-from arena.scheduler.workers import MAX_WAIT_SECONDS, LoadMonitor, SlotLimiter
-from tests.patience import WAIT_SECONDS
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.workers import MAX_WAIT_SECONDS, LoadMonitor, SlotLimiter, local_workers
+from tests.patience import WAIT_SECONDS, wait_until
+
+
+@pytest.fixture(autouse=True)
+def _any_load() -> None:
+    """Measure the load, unlike the other tests."""
 
 
 def settled(limiter: SlotLimiter, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
@@ -72,3 +82,13 @@ def test_the_sentinel_sees_other_programs() -> None:
         thread.start()
         thread.join(WAIT_SECONDS)
     assert slots.usable <= 5
+
+
+def test_a_host_that_plays_matches_measures_its_load(run_dir: Path) -> None:
+    """The number of usable slots is set again and again, so a wrong one doesn't last."""
+    slots = SlotPool(5, 0.4)
+    wrong = slots.size + 1
+    with local_workers(Launcher(ProcessRuntime(), "test", run_dir), slots, "host"):
+        for _ in range(2):
+            slots.usable = wrong
+            wait_until(lambda: slots.usable != wrong)

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import httpx2
 
+from arena.app.worker import work
+from arena.cli.console import say
+from arena.cli.operating import settings_of_arena
 from arena.platform.settings import Address, Settings
 from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.certificates import make_keys
@@ -159,6 +163,15 @@ class Hosts:
             "ARENA_CLUSTER_KEY": str(self.keys / key / "member.key"),
             "ARENA_OPS_ADDRESS": "127.0.0.1:0",
         }
+
+
+def work_and_name_threads() -> None:
+    """Run a worker that lists its threads in each message."""
+    work(
+        settings_of_arena(),
+        0,
+        lambda text: say(f"{text}; threads: {[thread.name for thread in threading.enumerate()]}"),
+    )
 
 
 @contextmanager

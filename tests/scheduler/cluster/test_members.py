@@ -34,7 +34,7 @@ from tests.builders import match_spec
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS, wait_until, within
 from tests.ports import free_port
-from tests.scheduler.cluster.hosts import Hosts, hosts, keys
+from tests.scheduler.cluster.hosts import Hosts, hosts, keys, work_and_name_threads
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
 
 SLOW = '''"""Takes its time, and the first move there is."""
@@ -283,6 +283,14 @@ def test_progress_is_reported_again_after_a_network_failure(cluster: Hosts, slow
         heard: list[bytes] = []
         played(workers, spec(slow), heard).result(timeout=WAIT_SECONDS)
     assert heard
+
+
+def test_a_worker_measures_its_load(cluster: Hosts) -> None:
+    """It does so when it joins, as a host without a cluster does (tests/scheduler/test_load_monitor.py)."""
+    cluster.start("measures", key="worker", program=work_and_name_threads)
+    cluster.await_up("measures")
+    cluster.kill("measures")
+    assert "'load monitor'" in cluster.log("measures")
 
 
 def test_an_arena_fault_is_returned_as_a_void(cluster: Hosts) -> None:
