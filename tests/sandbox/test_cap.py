@@ -28,6 +28,7 @@ from arena.sandbox.kernel.cgroups import (
     lift_quota,
     reclaim_cache,
 )
+from arena.sandbox.kernel.log import kernel_log
 from arena.sandbox.runtime import Exit, RuntimeFailure
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.sandbox.stage import FOREVER, LAUNCH_LIMITS, DockerStage, listening, spec_for
@@ -347,6 +348,20 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
     assert hoard_together(docker_stage, slots=6) == [0, 0, 0, 0]  # 672 MiB: enough for 4 times 80 MiB
     ended = hoard_together(docker_stage, slots=2)  # 288 MiB: not enough
     assert set(ended) == {0, "all bots together reached the memory limit of their control group"}
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("root")
+def test_the_kernels_log_shows_that_memory_ran_out_elsewhere(
+    docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log has the cause even if the group's count doesn't, as when the host itself runs out of memory."""
+    if docker_stage.client.info()["CgroupDriver"] == "systemd":
+        pytest.skip("systemd manages slices: an operator limits them")
+    if next(kernel_log(), None) is None:
+        pytest.skip("the kernel's log can't be read")
+    monkeypatch.setattr(SharedMemoryOverruns, "count", lambda _: 0)
+    assert set(hoard_together(docker_stage, slots=2)) == {0, "memory ran out outside the container"}
 
 
 @pytest.mark.docker
