@@ -101,3 +101,15 @@ def test_a_bot_without_a_referee_exits(alone: "Future[CompletedProcess[str]]") -
     assert done.returncode == 2
     assert done.stderr.startswith(f"kaiten: no referee answered at {UNUSED_ADDRESS}")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.soak
+def test_a_bot_waits_for_a_stalled_referee(javascript_container: str) -> None:
+    """The limit of ten seconds is only for a referee whose socket doesn't exist."""
+
+    async def script(talk: Talk) -> None:
+        await talk.asked(Rules(players=2))
+
+    source = f"setTimeout(() => console.log('late'), 12_000);\n{FIRST_CARD_JS}"
+    code, stderr = play_command(in_javascript(javascript_container, source), script, before=b"late\n")
+    assert (code, stderr) == (0, "")

@@ -87,6 +87,9 @@ REST
 """
 """The bot itself stops the referee, since its time to greet runs until then."""
 
+WAITS = f"import arena.sdk.stream\narena.sdk.stream._CONNECT_SECONDS = 0.3\n{programs.GOOD}"
+"""Reaches the library's limit for a missing socket while the referee is stopped."""
+
 IMPATIENT = "raise SystemExit('nobody answers')"
 
 
@@ -119,7 +122,7 @@ def _stood_still(
 def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:
     """Even if a referee is stopped for longer than the time to greet, no bot gives up and none is blamed."""
     clock = Clock(start_millis=many(3_000, 10_000))
-    record = _stood_still(process_hall, tmp_path, programs.GOOD, many(4, 13), clock)
+    record = _stood_still(process_hall, tmp_path, WAITS, many(4, 13), clock)
     assert not any(decision.fault for step in record.games[0].steps for decision in step if decision)
     assert [seat.trouble for seat in record.seats] == [None, None]
 
