@@ -73,7 +73,7 @@ def _play(scenario: Scenario, times: int, seed: int) -> Tally:
         traceback.print_exc()
         tally.wrong.append(f"it was not played to the end: {error}")
     _say(f"    {'passed' if tally.holds else 'FAILED'}, {time.monotonic() - begun:.0f} s")
-    for what in tally.wrong:
+    for what in (*tally.notes, *tally.wrong):
         _say(f"    {what}")
     return tally
 

@@ -75,6 +75,12 @@ class Ledger:
         with self.look() as connection:
             return connection.execute(wanted).scalar_one()
 
+    def voids(self) -> int:
+        """Return the number of voids of all matches."""
+        with self.look() as connection:
+            wanted = select(func.coalesce(func.sum(MatchRow.voids), 0))
+            return int(connection.execute(wanted).scalar_one())
+
     def books(self, unplayed: frozenset[str] = frozenset()) -> Books:
         """Count everything. The matches ``unplayed`` should be quarantined, all others played."""
         with self.look() as connection:

@@ -3,6 +3,7 @@
 import random
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ _WORK: Final = ("--cpu", "16", "--vm", "2", "--vm-bytes", "128M", "--io", "2")
 """Load for two cores, at normal priority, with little enough memory for a small host."""
 
 _SLEEPS: Final = Path(__file__).parent / "sleeper"
+
+_HONEST: Final = 5
+"""Honest bots. They belong to an author, because the absence of a house bot would make its match void."""
 
 _DEALS: Final = 20
 """Deals per match: several, since starting a match takes long on a busy host."""
@@ -62,13 +66,22 @@ def keep_the_host_busy(tally: Tally, dice: random.Random, times: int) -> None:
     """
     with installed(RuntimeName.DOCKER) as arena:
         sleepers = {arena.add(*_build(sleeper)): sleeper for sleeper in _SLEEPERS}
+        sources = [arena.sources[QUICK[number % len(QUICK)]] for number in range(_HONEST)]
+        honest = [arena.add(f"honest-{number}", source) for number, source in enumerate(sources)]
         with _other_work():
             for version, sleeper in sleepers.items():
-                arena.queue_table(dice, [version, arena.samples[0]], 1, sleeper.clock)
-            arena.queue(dice, times, deals=_DEALS, clock=Clock())
+                arena.queue_table(dice, [version, honest[0]], 1, sleeper.clock)
+            for number in range(times):
+                players = _HONEST - number % (_HONEST - 1)  # 5 to 2
+                arena.queue_table(dice, dice.sample(honest, players), _DEALS, Clock())
             arena.play_out(_PATIENCE_SECONDS)
         tally.times = times
         tally.close(arena)
+        decisions = Counter(version for _, version, _ in _decisions(arena))
+        tally.notes.append(
+            f"{arena.ledger.voids()} voids; decisions of each honest bot: "
+            f"{', '.join(str(decisions[version]) for version in honest)}"
+        )
         for version, sleeper in sleepers.items():
             _judge_sleeper(tally, arena, version, sleeper)
         if not any(decision.waited_millis for _, _, decision in _decisions(arena)):

@@ -120,7 +120,7 @@ SCENARIOS: Final = (
         name="host-busy",
         what="stress-ng demands ten times the cores while bots are playing with the default clock",
         play=busy.keep_the_host_busy,
-        times=50,
+        times=20,
         needs="docker",
     ),
     Scenario(

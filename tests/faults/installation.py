@@ -66,9 +66,9 @@ class Again:
 class Installation:
     """An arena in its own folder. Its ladder is paused, so it plays only the matches queued here.
 
-    ``samples`` are the ids of the sample bots' versions. The database is SQLite in the data directory unless
-    ``url`` names another. ``python`` is the command that runs Python, ``variables`` are added to the
-    environment, such as ``DOCKER_HOST``.
+    ``samples`` are the ids of the sample bots' versions, and ``sources`` their sources by name. The database
+    is SQLite in the data directory unless ``url`` names another. ``python`` is the command that runs Python,
+    ``variables`` are added to the environment, such as ``DOCKER_HOST``.
     """
 
     def __init__(
@@ -94,6 +94,7 @@ class Installation:
         self._python = python
         self._variables = dict(variables or {})
         self._tables = 0
+        self.sources = dict(self._sample_sources())
         with closing(open_store(self.url)) as store:
             entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
             store.ladder.change(LadderChange(paused=True), entry)
@@ -101,11 +102,11 @@ class Installation:
                 store.bots.add_version(
                     NewVersion(bot=bot, author="house", house=True, source=source, created=datetime.now(UTC))
                 )
-                for bot, source in self._sources()
+                for bot, source in self.sources.items()
             ]
         self.ledger = Ledger(self.url)
 
-    def _sources(self) -> list[tuple[str, str]]:
+    def _sample_sources(self) -> list[tuple[str, str]]:
         if self.sandbox is RuntimeName.PROCESS:
             return [(bot, str((samples() / bot).resolve())) for bot in QUICK]
         before = os.environ.get("DOCKER_HOST")
@@ -118,7 +119,7 @@ class Installation:
                 os.environ["DOCKER_HOST"] = before
 
     def add(self, bot: str, source: str) -> int:
-        """Add a bot that :meth:`queue` doesn't choose; return its version's id."""
+        """Add an author's bot, which :meth:`queue` doesn't choose; return its version's id."""
         new = NewVersion(bot=bot, author="faults", house=False, source=source, created=datetime.now(UTC))
         with closing(open_store(self.url)) as store:
             return store.bots.add_version(new)

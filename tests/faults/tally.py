@@ -48,6 +48,7 @@ class Tally:
     again: list[Again] = field(default_factory=list)  # times from a fault to the next claim
     # Maximum of these times in seconds, without waits for a processor; None for no limit.
     max_seconds: float | None = None
+    notes: list[str] = field(default_factory=list)  # other figures
     wrong: list[str] = field(default_factory=list)  # descriptions of other failures
 
     def close(self, *arenas: Installation, aside: frozenset[str] = frozenset()) -> None:
@@ -88,6 +89,7 @@ class Tally:
             "measured": len(self.again),
             "limit": self.max_seconds,
             "holds": self.holds,
+            "notes": self.notes,
             "wrong": self.wrong,
         }
 
