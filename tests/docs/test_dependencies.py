@@ -14,6 +14,7 @@ SYSTEM = {
     "gcc",
     "shellcheck",
     "stress-ng",
+    "Go, Rust, Java",
 }
 
 

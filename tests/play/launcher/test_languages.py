@@ -22,6 +22,7 @@ from arena.languages.registry import StarterLanguage
 from arena.protocol.match import MatchRecord, decode, encode
 from arena.sandbox.builder import ImageBuilder
 from arena.scheduler.check import check_record
+from tests.conftest import missing
 from tests.docs.documents import DOCS
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall, faults
@@ -111,7 +112,7 @@ def bot(
     make, tools = LANGUAGES[name]
     for program, package in tools.items():
         if shutil.which(program) is None:
-            pytest.skip(f"{name}: {program} is not installed (apt-get install {package})")
+            missing(f"{program} is not installed", f"apt-get install {package}")
     if name == "cpp":
         request.getfixturevalue("cpp_compiler")
     request.getfixturevalue("javascript_image" if name == "javascript" else "base_image")
