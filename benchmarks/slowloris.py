@@ -3,8 +3,8 @@
 Several addresses of this machine attack at the same time. 3,000 connections send part of a header and then
 an occasional byte, and are reopened when the site closes them. Four accounts upload images very slowly. Six
 addresses guess an author's password. Before and during the attack, this author logs in and submits a bot, and
-a visitor views pages. Exits with 1 if the author is refused, the pages' 99th percentile misses the goal, or
-the attack was weaker than this.
+a visitor views pages. Exits with 1 if the author is refused during the attack, the pages' 99th percentile
+misses the goal, or the attack was weaker than described.
 """
 
 import argparse
@@ -120,7 +120,7 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
 
 
 def _log_in_and_submit(site: _Site, cookie: str, token: str, when: str) -> bool:
-    """Log in and submit a bot as the author, print how long that took, and return whether both worked."""
+    """Log in and submit a bot as the author, and print how long that took. Return True if both worked."""
     began = time.perf_counter()
     entered, _ = _log_in(site, _PASSWORD, cookie=cookie)
     between = time.perf_counter()
@@ -135,7 +135,7 @@ def _log_in_and_submit(site: _Site, cookie: str, token: str, when: str) -> bool:
 def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]) -> None:
     """Attack until the parent sends a message.
 
-    Then send the parent whether the attack reached its intended strength, and lines with the results.
+    Then send the parent True if the attack reached its intended strength, and lines with the results.
     """
     crowd = _Crowd(site, connections)
     crowd.fill()

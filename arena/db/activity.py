@@ -84,7 +84,7 @@ _MAX_HOST_NAME_LENGTH: Final = 64
 """The column's width; longer host names are truncated."""
 
 _MAX_HOSTS: Final = 1_000
-"""Number of reports to keep. Containers that are created again have new host names."""
+"""Maximum number of reports to keep. Each recreated container has a new host name, so reports accumulate."""
 
 _NEWEST_FIRST: Final = (HostReportRow.checked.desc(), HostReportRow.host)
 
@@ -151,7 +151,7 @@ class ActivityRepository(Repository):
         admit(None if newest is None else newest.report, accepted)
 
     def hosts(self, *, at_most: int = _MAX_HOSTS) -> tuple[HostStatus, ...]:
-        """Return the latest sandbox report of every host, most recently checked first."""
+        """Return hosts' latest sandbox reports, the most recently checked first."""
         with self._transactions.read() as connection:
             rows = connection.execute(select(HostReportRow.__table__).order_by(*_NEWEST_FIRST).limit(at_most))
             return tuple(

@@ -68,8 +68,8 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     is on stderr), 2 if no referee answered, or if the referee disconnected, refused the bot or sent something
     unknown. ``bot`` is a function ``choose(view)``, or a class with a method ``choose(self, view)`` and,
     optionally, ``game_over(self, end)``; every game gets a new instance. ``games_at_once`` limits the number
-    of games in progress, by default to 32 for a function and 1 for a class. Raises TypeError if
-    ``bot`` is neither a function nor such a class, or ValueError if ``games_at_once`` is below 1.
+    of games in progress, by default to 32 for a function and 1 for a class. Raises TypeError if ``bot`` is
+    neither a function nor such a class, or ValueError if ``games_at_once`` is below 1.
     """
     if games_at_once is None:
         games_at_once = 1 if is_class(bot) else 32

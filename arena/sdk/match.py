@@ -200,7 +200,7 @@ async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
 def _batched(answers: Iterator[pb.Move]) -> Iterator[list[pb.Move]]:
     """Yield answers in batches, which saves time.
 
-    A slow answer is sent immediately, because the bot's clock runs until it has been sent.
+    A slow answer is sent immediately, because the bot's clock runs until the answer has been sent.
     """
     together: list[pb.Move] = []
     began = time.monotonic()

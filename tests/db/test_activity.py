@@ -201,7 +201,7 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
 
 @on_both
 def test_old_reports_are_deleted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the newest ones are kept."""
+    """Only the newest reports are kept."""
     monkeypatch.setattr(activity, "_MAX_HOSTS", 2)
     for day, host in enumerate(["a", "b", "a", "c", "d"]):
         report = replace(host_report(host=host), checked=START + timedelta(days=day))

@@ -31,7 +31,7 @@ _WORK: Final = ("--cpu", "16", "--vm", "2", "--vm-bytes", "128M", "--io", "2")
 _SLEEPS: Final = Path(__file__).parent / "sleeper"
 
 _HONEST: Final = 5
-"""Honest bots. They belong to an author, because the absence of a house bot would make its match void."""
+"""Number of honest bots. They have an author, because a match is void if a house bot is absent."""
 
 _DEALS: Final = 20
 """Deals per match: several, since starting a match takes long on a busy host."""

@@ -90,7 +90,7 @@ OVERSPENDS = (sys.executable, "-Sc", _OVERSPENDING)
 
 @contextmanager
 def waiting(count: int, program: Sequence[str] = SPINS) -> "Iterator[list[subprocess.Popen[bytes]]]":
-    """Yield processes that always want a processor once their stdin has ended."""
+    """Yield processes that always want a processor once their stdin is closed."""
     command = ("sh", "-c", 'read -r _; exec "$@"', "sh", *program)
     running = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(count)]  # noqa: S603 - as above
     try:
@@ -118,7 +118,7 @@ def waits(  # noqa: PLR0913 - the conditions of a test
     group.make(cores, comes_first=comes_first)
     try:
         with waiting(spinners, program) as own, waiting(others) as rest:
-            # None spins earlier, because moving processes takes long.
+            # Moving spinning processes takes a long time.
             for process in own:
                 group.add(process.pid)
             for process in (*own, *rest):

@@ -355,7 +355,7 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
 def test_the_kernels_log_shows_that_memory_ran_out_elsewhere(
     docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The log has the cause even if the group's count doesn't, as when the host itself runs out of memory."""
+    """If the host runs out of memory, the log shows the cause, although the group's counter doesn't."""
     if docker_stage.client.info()["CgroupDriver"] == "systemd":
         pytest.skip("systemd manages slices: an operator limits them")
     if next(kernel_log(), None) is None:

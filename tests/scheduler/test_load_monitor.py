@@ -17,7 +17,7 @@ from tests.patience import WAIT_SECONDS, wait_until
 
 @pytest.fixture(autouse=True)
 def _any_load() -> None:
-    """Measure the load, unlike the other tests."""
+    """Override the fixture that turns off the load monitor."""
 
 
 def settled(limiter: SlotLimiter, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
@@ -85,7 +85,7 @@ def test_the_sentinel_sees_other_programs() -> None:
 
 
 def test_a_host_that_plays_matches_measures_its_load(run_dir: Path) -> None:
-    """The number of usable slots is set again and again, so a wrong one doesn't last."""
+    """The number of usable slots is updated repeatedly, so a wrong value doesn't last."""
     slots = SlotPool(5, 0.4)
     wrong = slots.size + 1
     with local_workers(Launcher(ProcessRuntime(), "test", run_dir), slots, "host"):

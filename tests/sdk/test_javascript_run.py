@@ -96,7 +96,7 @@ def test_an_error_in_a_helper_keeps_its_place_in_the_bot(javascript_container: s
 
 
 def test_a_bot_without_a_referee_exits(alone: "Future[CompletedProcess[str]]") -> None:
-    """If no referee answers, the bot gives up after ten seconds with one line."""
+    """If the referee's socket doesn't exist, the bot gives up after ten seconds with one line."""
     done = alone.result(WAIT_SECONDS)
     assert done.returncode == 2
     assert done.stderr.startswith(f"kaiten: no referee answered at {UNUSED_ADDRESS}")
@@ -105,7 +105,7 @@ def test_a_bot_without_a_referee_exits(alone: "Future[CompletedProcess[str]]") -
 
 @pytest.mark.soak
 def test_a_bot_waits_for_a_stalled_referee(javascript_container: str) -> None:
-    """The limit of ten seconds is only for a referee whose socket doesn't exist."""
+    """The limit of ten seconds applies only if the referee's socket doesn't exist."""
 
     async def script(talk: Talk) -> None:
         await talk.asked(Rules(players=2))

@@ -41,14 +41,14 @@ class Stopwatch:
         self.restart(now)
 
     def restart(self, now: float) -> None:
-        """Time the next decision."""
+        """Start timing the next decision."""
         self.began = now
         self._deducted = 0.0
         self._needed = 0.0
         self._answers = 1
 
     def divide(self, answers: int) -> None:
-        """Until the next restart, return the share of one of these answers."""
+        """Divide the time equally among this number of answers, until the next restart."""
         self._answers = answers
 
     def seconds(self, now: float) -> float:
@@ -61,7 +61,7 @@ class Stopwatch:
         return self._deducted / self._answers
 
     def deduct(self, sample: CpuSample, now: float) -> None:
-        """Exclude the host's delay, as measured since the last measurement.
+        """Exclude the host's delay since the last measurement.
 
         Never excludes more than the time since the start minus the time that the bot's own work needed, even
         if waits overlap or began earlier. A measurement at the start is ignored: it covers only earlier time.

@@ -121,8 +121,8 @@ class RefereedMatch:
     def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
         """Handle a bot's answers in one or more games.
 
-        The answers in one message share the time since the bot's last decision. If the clocks of all games
-        ran at the same time, each decision would cost time in all of them.
+        Answers in one message share equally the time since the bot's clock began to run. If a clock ran in
+        every open game instead, each decision would cost time in all of them.
         """
         stopwatch = self._stopwatches[bot]
         expected = len({answer.game for answer in answers if self._is_expected(bot, answer)})
@@ -159,7 +159,7 @@ class RefereedMatch:
         )
 
     def tick(self, now: float, grace: float = 0.0, exempt: Collection[int] = ()) -> None:
-        """Time out late decisions, except those of ``exempt`` bots, and at most one of each bot.
+        """Time out at most one late decision per bot, and none of ``exempt`` bots.
 
         A timeout is charged ``grace`` seconds after it is due. An answer during that time is late.
         """

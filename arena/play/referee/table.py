@@ -74,11 +74,11 @@ class _OpenDecision:
 class GameTable:
     """A game in progress, and its record once it is over.
 
-    ``stopwatches`` time the seats' decisions. The game restarts them at each request; the caller does so
-    after answers. ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before
-    the game began. ``breaches`` contains, per seat, a description of each message sent before the first
-    request. ``early`` contains descriptions of answers that arrived before their request; the game adds to
-    it.
+    ``stopwatches`` time the seats' decisions. The game restarts them at each request; a caller that shares
+    them between games restarts them at the end of each decision. ``untimed`` seats have no clock. ``lost``
+    contains the seats whose bots were lost before the game began. ``breaches`` contains, per seat, a
+    description of each message sent before the first request. ``early`` contains descriptions of answers that
+    arrived before their request; the game adds to it.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a game needs

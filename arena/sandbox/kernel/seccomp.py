@@ -39,8 +39,8 @@ _FILES: Final = """
     read readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx symlink
     symlinkat truncate umask unlink unlinkat utime utimensat utimes write writev
 """
-"""`chown` and its variants are refused: without a new owner, they set the time of any file, even of a
-namespace that all containers share."""
+"""`chown` and its variants are refused: even if they change no owner, they update the change time of any
+file, including that of a namespace that all containers share."""
 
 _MEMORY: Final = """
     brk mlock mlock2 mlockall mprotect mremap msync munlock munlockall munmap

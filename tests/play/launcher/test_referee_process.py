@@ -88,7 +88,7 @@ REST
 """The bot itself stops the referee, since its time to greet runs until then."""
 
 WAITS = f"import arena.sdk.stream\narena.sdk.stream._CONNECT_SECONDS = 0.3\n{programs.GOOD}"
-"""Reaches the library's limit for a missing socket while the referee is stopped."""
+"""A bot that reaches its library's limit for a missing socket while the referee is stopped."""
 
 IMPATIENT = "raise SystemExit('nobody answers')"
 

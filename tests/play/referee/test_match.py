@@ -131,7 +131,7 @@ def test_a_bot_is_timed_for_one_decision_after_another() -> None:
 
 
 def test_answers_in_one_message_share_their_time() -> None:
-    """Equally, and each share is charged to the bank of its own game."""
+    """Each answer gets an equal share, which is charged to the bank of its own game."""
     driver = Driver(Rules(players=2), games=3)
     driver.greet((3, 3))
     driver.now += 4.2
@@ -148,7 +148,7 @@ def test_answers_in_one_message_share_their_time() -> None:
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_messages_that_answer_no_request_give_no_time(copies: int) -> None:
-    """Neither duplicates nor rubbish do, not even in the same message as an answer."""
+    """Duplicates and invalid answers don't restart the clock, even in the same message as an answer."""
     driver = Driver(Rules(players=2), games=3)
     driver.greet((3, 3))
     answer = driver.take(0, 0)
@@ -168,7 +168,7 @@ def test_messages_that_answer_no_request_give_no_time(copies: int) -> None:
 
 
 def test_rubbish_that_costs_a_decision_also_takes_its_time() -> None:
-    """The time isn't charged again in another game."""
+    """Its time isn't charged again in another game."""
     driver = Driver(Rules(players=2), games=2)
     driver.greet((2, 2))
     driver.now += 3
@@ -181,8 +181,8 @@ def test_rubbish_that_costs_a_decision_also_takes_its_time() -> None:
 
 
 @pytest.mark.parametrize("game", [0, 99])
-def test_an_answer_beside_rubbish_takes_its_time(game: int) -> None:
-    """Otherwise rubbish at the start of a message would be charged a small share, and the answers nothing."""
+def test_an_answer_next_to_an_invalid_one_takes_its_time(game: int) -> None:
+    """If an invalid answer restarted the clock, it would cost a small share, and later answers nothing."""
     driver = Driver(Rules(players=2), games=4)
     driver.greet((4, 4))
     driver.now += 9

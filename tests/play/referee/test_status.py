@@ -38,7 +38,7 @@ HELLO = pb.BotMessage(hello=pb.Hello(protocol=PROTOCOL)).SerializeToString()
 
 Call: TypeAlias = "aio.StreamStreamCall[bytes, bytes]"
 Bot = Callable[[Call], Awaitable[object]]
-_NO_OPTIONS: Mapping[str, Any] = {}  # of the call
+_NO_OPTIONS: Mapping[str, Any] = {}  # options of the call
 
 
 class Seen(NamedTuple):
@@ -274,7 +274,7 @@ def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) ->
     ],
 )
 def test_a_call_that_can_not_begin_is_a_crash(options: dict[str, Any], codes: set[str], words: str) -> None:
-    """The library or the guard ends such a call, so its status isn't the text that the owner sees."""
+    """The library or the guard ends such a call, so its status message isn't the text that the owner sees."""
     seen = _play(_first_request_or_end, options=options)
     assert seen.code.name in codes
     assert words in str(seen.match.seats()[0].lost)
@@ -420,7 +420,7 @@ def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() ->
     heard, lost = asyncio.run(asyncio.wait_for(play(), WAIT_SECONDS))
     assert lost is not None
     assert "PING frames" in lost
-    # gRPC's own encoder of headers doesn't use Huffman codes, so both are readable.
+    # gRPC's own header encoder doesn't use Huffman codes, so both are readable.
     assert b"grpc-status\x018" in heard  # RESOURCE_EXHAUSTED
     assert lost.encode() in heard
 

@@ -148,8 +148,8 @@ class Control:
     template: Callable[[dict[str, Any]], None] | None = None
     referee: str | None = None  # lines of Python that run in the referee's process before its `main()`
     clock: Clock | None = None  # the match's clock instead of the attack's
-    # Items that the attack must get without the control. One item stands for all that begin with it and a
-    # colon. Not checked under gVisor, whose own kernel refuses some of them.
+    # Items that the attack must get without the control. An entry `unshare` also matches items such as
+    # `unshare: users`. Not checked under gVisor, whose own kernel refuses some of them.
     opens: Sequence[str] = ()
     # A context that lasts while the attack is played and judged.
     within: Callable[[], AbstractContextManager[object]] = nullcontext

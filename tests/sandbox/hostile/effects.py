@@ -117,7 +117,7 @@ def whispers(outcome: Outcome) -> str:
 
 
 def whispers_by_way(outcome: Outcome) -> str:
-    """Do the same for each of several ways to send the same bits."""
+    """For each way of sending the bits, say how many arrived, if more are right than chance explains."""
     heard, said = outcome.told["heard"], _said(outcome)
     return ", ".join(f"{way}: {got}" for way, bits in heard.items() if (got := _arrived(bits, said)))
 
@@ -232,7 +232,7 @@ _OF_THE_KERNEL: Final = ("kernel", "system", "mounted_folders", "mounted")
 
 _ALLOWED: Final[Mapping[str, str]] = {
     "environment": r"ARENA_REFEREE|HOME|HOSTNAME|PATH|LANG|GPG_KEY|PYTHON\w+|OPENBLAS_NUM_THREADS",
-    # The init's environment is also the bot's. Only gVisor shows it.
+    # The init has the same environment as the bot. Only under gVisor can a bot read it.
     "other_environments": r"/run/arena-init/kaiten-init",
     "processes": r"/run/arena-init/kaiten-init|python3",
     "mounts": rf"{_MOUNTS}|{_DEVICES}|{_PROC}|{_SYS}|{_MASKS}",

@@ -58,7 +58,7 @@ def complaints(
 def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
     """Return what is wrong with an attack played without its control; empty if it succeeded within bounds.
 
-    It must get something, including everything in ``Control.opens``.
+    The attack must get something and, except under gVisor, everything in ``Control.opens``.
     """
     found = []
     got, untold = _achieved(attack, outcome)

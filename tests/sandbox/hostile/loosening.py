@@ -100,7 +100,7 @@ def _change_profile(
 
 
 def of_all_processes(arguments: dict[str, Any]) -> None:
-    """Let a bot see the host's processes, and open all files in /proc that its neighbour's user may open."""
+    """Let a bot see the host's processes, and open what its neighbour's user may open in /proc and /sys."""
     arguments["host_config"]["PidMode"] = "host"
     share_user(arguments)
     open_proc("/proc", "/sys")(arguments)
@@ -182,7 +182,7 @@ def connect(arguments: dict[str, Any]) -> None:
 
 
 def share_ipc(arguments: dict[str, Any]) -> None:
-    """Let bots use the host's System V objects and message queues.
+    """Let bots use the host's System V objects and POSIX message queues.
 
     This also removes Landlock, which refuses to open POSIX queues as well as the files of /proc.
     """

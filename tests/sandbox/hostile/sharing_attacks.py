@@ -37,7 +37,7 @@ _COUNTERS: Final = (
     "/sys/kernel/mm/ksm/pages_shared",
     "/sys/class/net/lo/statistics/rx_bytes",
 )
-"""Counters that every host has. Others depend on its devices, its control groups or its kernel's options."""
+"""Counters that every host has. Others depend on a host's devices, control groups or kernel options."""
 
 ATTACKS: Final = (
     Attack(

@@ -151,8 +151,8 @@ def test_success_is_wrong_with_the_control_and_right_without() -> None:
 def test_what_stays_closed_without_the_control_is_named() -> None:
     """Without its control, an attack must get each item that the control is said to stop.
 
-    An item also counts with more detail after a colon. gVisor refuses some items itself, so there one item
-    is enough.
+    An item with more detail after a colon also counts. Under gVisor, which itself refuses some items, one
+    item is enough.
     """
     control = Control(name="its limit", opens=("4 things", "unshare", "a key"))
     attack = replace(ATTACK, control=control, achieved=lambda _: "4 things, unshare: users, a keyring")

@@ -286,7 +286,7 @@ def test_progress_is_reported_again_after_a_network_failure(cluster: Hosts, slow
 
 
 def test_a_worker_measures_its_load(cluster: Hosts) -> None:
-    """It does so when it joins, as a host without a cluster does (tests/scheduler/test_load_monitor.py)."""
+    """A worker starts its load monitor when it joins; test_load_monitor.py tests hosts without a cluster."""
     cluster.start("measures", key="worker", program=work_and_name_threads)
     cluster.await_up("measures")
     cluster.kill("measures")

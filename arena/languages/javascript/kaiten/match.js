@@ -63,8 +63,8 @@ export async function playMatch(bot, address, gamesAtOnce) {
 }
 
 /**
- * Yield answers in batches, which saves time. A slow answer is sent immediately, because the bot's clock runs until it
- * has been sent.
+ * Yield answers in batches, which saves time. A slow answer is sent immediately, because the bot's clock runs until the
+ * answer has been sent.
  *
  * @param {AsyncGenerator<object>} answers
  * @returns {AsyncGenerator<object[]>}

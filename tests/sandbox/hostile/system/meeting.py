@@ -35,7 +35,7 @@ _READ_ONLY: Final = 0o10000
 _GET_ALL: Final = 13
 _SET_ALL: Final = 17
 _WRITTEN: Final = b"\1"
-"""Follows the bits, since new shared memory and semaphores are zero."""
+"""Marks the bits before it as written: new shared memory and semaphores contain only zeros."""
 
 _QUEUE: Final = b"/kaiten-hostile"
 _ROOM: Final = 8192
@@ -63,12 +63,12 @@ _SIGNAL_BITS: Final = 12
 
 
 def hear_by_system_v() -> None:
-    """Read a message from a System V queue, shared memory and semaphores that another container created."""
+    """Read a message from each System V object (queue, shared memory, semaphores) of another container."""
     play(_hear_by_system_v)
 
 
 def say_by_system_v() -> None:
-    """Create them, and put a message into each."""
+    """Create these objects, and put the same message into each."""
     play(_say_by_system_v)
 
 
@@ -340,25 +340,25 @@ def watch_files() -> None:
 
 
 def hear_by_times() -> None:
-    """Read the times of namespaces that all containers share. Their last digits are the bits."""
+    """Read the change times of namespaces that all containers share. Some of their bits are the message."""
     play(_hear_by_times)
 
 
 def say_by_times() -> None:
-    """Change the times until their last digits are the bits."""
+    """Update these times until some of their bits are the message."""
     play(_say_by_times)
 
 
 def _hear_by_times() -> None:
     time.sleep(_SECONDS)
-    tell(heard=[bit for path in _SHARED_NAMESPACES for bit in _last_digits(path)])
+    tell(heard=[bit for path in _SHARED_NAMESPACES for bit in _time_bits(path)])
 
 
 def _say_by_times() -> None:
     said, until = list[int](), time.monotonic() + _SECONDS - 0.5
     for path in _SHARED_NAMESPACES:
         bits = [secrets.randbelow(2) for _ in range(_TIME_BITS)]
-        while time.monotonic() < until and _last_digits(path) != bits:
+        while time.monotonic() < until and _time_bits(path) != bits:
             Path(_OWN_FILE).touch()
             Path(_OWN_FILE).stat()  # from Linux 6.13 on, this makes the time of the next change exact
             with suppress(OSError):
@@ -367,7 +367,7 @@ def _say_by_times() -> None:
     tell(said=said)
 
 
-def _last_digits(path: str) -> list[int]:
+def _time_bits(path: str) -> list[int]:
     try:
         changed = Path(path).stat().st_ctime_ns
     except FileNotFoundError:  # under gVisor

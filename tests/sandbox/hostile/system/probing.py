@@ -188,7 +188,7 @@ def harvest() -> None:
         kernel=sorted(_kernel()),
         system=sorted(_system()),
     )
-    # In the game, when all other bots have started.
+    # This runs during the game, because all other bots have started by then.
     play(lambda: tell(other_environments=sorted(set(_other_environments()))))
 
 

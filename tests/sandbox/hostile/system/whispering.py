@@ -147,7 +147,7 @@ def _heard(
 
 
 def _said(ways: Mapping[Callable[[ctypes.c_void_p], object], Sequence[ctypes.c_void_p]]) -> list[int]:
-    """Wake the words of the bits that are 1, in each way, and return the bits."""
+    """Wake the words of the bits that are 1 with each call, and return the bits."""
     said = [secrets.randbelow(2) for _ in range(_BITS)]
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
@@ -173,7 +173,7 @@ def _end_a_thread(word: ctypes.c_void_p) -> None:
 def _words(page: int = 0) -> Sequence[ctypes.c_void_p]:
     """Map the C library, which is in a layer that all bots share, and return a word of it for each bit.
 
-    The words are different on each ``page``.
+    ``page`` selects the page of the library that contains the words.
     """
     start = _map(_library()) + mmap.PAGESIZE * (1 + page)
     return [ctypes.c_void_p(start + _WORD * bit) for bit in range(_BITS)]
