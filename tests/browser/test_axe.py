@@ -1,6 +1,7 @@
 """The layout and accessibility of every page in a real browser, in all sizes and both themes."""
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Final
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, expect
 
 from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import (
@@ -326,6 +327,38 @@ def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: st
     assert [text for text in complaints if "Failed to load resource" not in text] == []
 
 
+def await_films(page: Page) -> None:
+    """Wait until the viewers on a page, including those in its frames, are ready."""
+    for within in page.frames:
+        if within.locator("#film").count():
+            within.locator("#film[data-ready]").wait_for()
+
+
+LATE_SECONDS: Final = 0.2
+"""Delay of each style sheet and picture, one after the other: enough time to draw the page without it."""
+
+
+@pytest.mark.parametrize("name", ["viewer-five", "front"])
+def test_late_styles_and_pictures_move_nothing(town: Town, browser: Browser, name: str) -> None:
+    """A first visit on a phone with a slow connection sees no layout shifts."""
+    late: set[str] = set()
+
+    def delay(route: Route) -> None:
+        late.add(route.request.url.rpartition(".")[2])
+        time.sleep(LATE_SECONDS)
+        route.continue_()
+
+    page = new_page(browser, viewport=SIZES["phone"])
+    page.add_init_script(WATCH_SHIFTS)
+    page.route(re.compile(r"\.(css|svg|png)$"), delay)
+    page.goto(town.url + PAGES[name].path, wait_until="load")
+    await_films(page)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    check_that_nothing_moved(page)
+    assert late >= {"css", "svg"}
+    page.context.close()
+
+
 def transferred(page: Page, address: str) -> int:
     """Open a page with an empty cache. Return how many bytes were sent for it, except for the editor."""
     session = page.context.new_cdp_session(page)
@@ -344,9 +377,7 @@ def transferred(page: Page, address: str) -> int:
     session.send("Network.enable")
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
     page.goto(address, wait_until="load")
-    for within in page.frames:
-        if within.locator("#film").count():
-            within.locator("#film[data-ready]").wait_for()
+    await_films(page)
     session.send("Network.setCacheDisabled", {"cacheDisabled": False})
     session.detach()
     return sum(size for request, size in sizes.items() if request not in editor)
