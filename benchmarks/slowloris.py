@@ -3,8 +3,8 @@
 Several addresses of this machine attack at the same time. 3,000 connections send part of a header and then
 an occasional byte, and are reopened when the site closes them. Four accounts upload images very slowly. Six
 addresses guess an author's password. Before and during the attack, this author logs in and submits a bot, and
-a visitor views pages. Exits with 1 if the author is refused during the attack, the pages' 99th percentile
-misses the goal, or the attack was weaker than described.
+a visitor views pages. Exits with 1 if the author is refused, the pages' 99th percentile misses the goal, or
+the attack was weaker than described.
 """
 
 import argparse
@@ -97,7 +97,8 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
     print("pages without the attack:", _summary(_times(site, requests)))
     _, headers = _log_in(site, _PASSWORD)
     cookie = next(line for line in headers.get_all("Set-Cookie", []) if "browser" in line).partition(";")[0]
-    _log_in_and_submit(site, cookie, tokens[0], "before")
+    if not _log_in_and_submit(site, cookie, tokens[0], "before"):
+        return 1
     spawn = multiprocessing.get_context("spawn")  # in another process, so as not to slow the visitor down
     theirs, ours = spawn.Pipe()
     attack = spawn.Process(target=_attack, args=(theirs, site, connections, tokens[1:]))

@@ -19,7 +19,7 @@ from arena.local.solving import Solution, refusal
 from arena.local.timing import ClockLeft
 from arena.local.workers import BotUnloadable, end_of
 from arena.platform.cpu_time import HostDelayMeter, OwnRunDelay
-from arena.play.referee.clock import RefereeClock, Stopwatch
+from arena.play.referee.clock import RefereeClock, SharedTime
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.player import DecisionRequested, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.relay import listen
@@ -268,12 +268,10 @@ class _RecordedTable:
             game.rules,
             game.seed,
             clock,
-            stopwatches=[Stopwatch(0.0) for _ in range(game.rules.players)],
             lost={},
             breaches={},
             early={},
             send=self._on_event,
-            now=0.0,
         )
 
     def _on_event(self, seat: int, event: Event) -> None:
@@ -292,8 +290,9 @@ class _RecordedTable:
         asks, self._asks = self._asks, {}
         for seat, ask in asks.items():
             seen = ask.view
-            self._table.answer(seat, PlayerAnswer(self._number, seen.round, seen.turn, moves[seat]), 0.0)
-        self._table.advance(0.0)
+            answer = PlayerAnswer(self._number, seen.round, seen.turn, moves[seat])
+            self._table.answer(seat, answer, SharedTime({}, 0.0))
+        self._table.advance()
 
 
 async def _reply(queue: _MessageQueue, ask: DecisionRequested, allowed: float) -> tuple[Reply, str | None]:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from arena.local import timing
 from arena.local.puzzle import Puzzle, puzzle_of
 from arena.local.timing import DecisionTimer, TimeLimitExceeded
-from arena.play.referee.clock import Stopwatch
+from arena.play.referee.clock import SharedTime
 from arena.play.referee.player import DecisionRequested, Event, FaultNoticed, Lost, PlayerAnswer
 from arena.play.referee.table import GameTable
 from arena.play.replay.document import Seat, build, encode
@@ -100,11 +100,10 @@ class GameInThisProcess:
         self._timer = timer
         self._asking = asking
         self._mistakes: list[Mistake] = []
-        self._asks: list[tuple[int, DecisionRequested, float]] = []
+        self._asks: list[tuple[int, DecisionRequested]] = []
         self._seen: dict[int, View] = {}
         self._errors: dict[int, BaseException | None] = {}
         self._steps: Steps = ()
-        self._now = 0.0
         random.seed(game.dice)
         self._choosers = [self._begin(seat, clock) for seat in range(len(players))]
         self._table = GameTable(
@@ -112,19 +111,17 @@ class GameInThisProcess:
             game.rules,
             game.seed,
             clock,
-            stopwatches=[Stopwatch(0.0) for _ in players],
             lost={seat: Lost(Fault.CRASH, _CRASHED) for seat in self._errors},
             breaches={},
             early={},
             send=self._on_event,
-            now=0.0,
         )
 
     def play(self, *, with_replay: bool) -> LocalResult:
         """Play the game to its end."""
         while self._asks:
             self._ask(*self._asks.pop(0))
-            self._table.advance(self._now)
+            self._table.advance()
         state = self._table.state
         if state.result is None:
             raise RuntimeError(f"game {self._game.name} stopped in round {state.round}, turn {state.turn}")
@@ -147,7 +144,7 @@ class GameInThisProcess:
             self._errors[seat] = error
             return None
 
-    def _ask(self, seat: int, ask: DecisionRequested, asked: float) -> None:
+    def _ask(self, seat: int, ask: DecisionRequested) -> None:
         chooser, seen = self._choosers[seat], ask.view
         if chooser is None:
             return
@@ -158,31 +155,28 @@ class GameInThisProcess:
         try:
             move = self._timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))
         except TimeLimitExceeded as error:
-            self._time_out(seat, asked + allowed, error)
+            self._time_out(seat, error)
             return
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
             self._errors[seat] = error
             self._choosers[seat] = None
-            self._now = asked + self._timer.seconds
             self._table.lose(seat, Lost(Fault.CRASH, _CRASHED))
             return
         if self._timer.seconds > allowed:
-            self._time_out(seat, asked + allowed, None)
+            self._time_out(seat, None)
             return
-        self._now = asked + self._timer.seconds
         count = len(move.cards)
         broken = None if count in {1, 2} else f"{count} cards given: give one, or two with chopsticks"
         answer = PlayerAnswer(self._game.number, seen.round, seen.turn, move, "", broken, ask.nonce)
-        self._table.answer(seat, answer, self._now)
+        self._table.answer(seat, answer, SharedTime({}, self._timer.seconds))
 
-    def _time_out(self, seat: int, due: float, error: BaseException | None) -> None:
+    def _time_out(self, seat: int, error: BaseException | None) -> None:
         self._errors[seat] = error
-        self._now = due
         self._table.expire(seat)
 
     def _on_event(self, seat: int, event: Event) -> None:
         if type(event) is DecisionRequested:
-            self._asks.append((seat, event, self._now))
+            self._asks.append((seat, event))
         elif type(event) is FaultNoticed:
             self._record_fault(seat, event.fault, event.text, self._errors.get(seat))
 

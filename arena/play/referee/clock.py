@@ -4,7 +4,7 @@ Source: docs/arena-rules.md, "The clock". Every decision has a move time; additi
 bank for the whole game.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from arena.platform.cpu_time import CpuSample
@@ -43,22 +43,12 @@ class Stopwatch:
     def restart(self, now: float) -> None:
         """Start timing the next decision."""
         self.began = now
-        self._deducted = 0.0
+        self.uncounted = 0.0
         self._needed = 0.0
-        self._answers = 1
-
-    def divide(self, answers: int) -> None:
-        """Divide the time equally among this number of answers, until the next restart."""
-        self._answers = answers
 
     def seconds(self, now: float) -> float:
         """Return the time that counts."""
-        return (now - self.began - self._deducted) / self._answers
-
-    @property
-    def uncounted(self) -> float:
-        """The time that doesn't count, in seconds."""
-        return self._deducted / self._answers
+        return now - self.began - self.uncounted
 
     def deduct(self, sample: CpuSample, now: float) -> None:
         """Exclude the host's delay since the last measurement.
@@ -69,7 +59,44 @@ class Stopwatch:
         if now <= self.began:
             return
         self._needed += sample.needed
-        self._deducted = max(0.0, min(self._deducted + sample.waited, now - self.began - self._needed))
+        self.uncounted = max(0.0, min(self.uncounted + sample.waited, now - self.began - self._needed))
+
+
+class Spent(NamedTuple):
+    """The time of a decision, in seconds."""
+
+    taken: float | None  # None after a timeout, and if it wasn't measured
+    waited: float  # additional time, which doesn't count
+
+
+class SharedTime:
+    """The time that a message took, shared among the decisions that it ends. Times are in seconds.
+
+    ``limits`` has the time limit of each request that the message answers, by game. The shares are equal, but
+    an answer's share exceeds its limit only if the message took longer than all limits together. If the
+    message answers no request, the first decision that it ends takes all the time.
+    """
+
+    def __init__(self, limits: Mapping[int, float], seconds: float, waited: float = 0.0) -> None:
+        self._shares: dict[int | None, float] = {}
+        self._waited = waited / max(1, len(limits))  # time that doesn't count
+        for game, limit in sorted(limits.items(), key=lambda item: item[1]):
+            rest = len(limits) - len(self._shares)
+            self._shares[game] = seconds if rest == 1 else min(seconds / rest, limit)
+            seconds -= self._shares[game]
+        if not limits:
+            self._shares[None] = seconds
+        self.ended = False  # whether the message has ended a decision
+        self.excess = 0.0  # time beyond the limits of those decisions
+
+    def take(self, game: int, limit: float) -> Spent:
+        """End a decision, and return its share. The time taken is None if it exceeds the limit."""
+        self.ended = True
+        share = self._shares.pop(game if game in self._shares else None, None)
+        if share is None:
+            return Spent(0.0, 0.0)
+        self.excess += max(0.0, share - limit)
+        return Spent(share if share <= limit else None, self._waited)
 
 
 HOST_DELAY_TEXT: Final = "during which the host kept it waiting"

@@ -5,12 +5,13 @@ Bots are numbered within a match. A bot's seat may differ from game to game.
 Like ``GameTable``, ``RefereedMatch`` does no I/O and has no clock.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
 from arena.platform.cpu_time import CpuSample
-from arena.play.referee.clock import Stopwatch
+from arena.play.referee.clock import SharedTime, Stopwatch
 from arena.play.referee.player import Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.spec import RoundsOver, SeatEnd
 from arena.play.referee.table import EarlyAnswers, GameTable, early_answer_text, will_ask
@@ -121,54 +122,58 @@ class RefereedMatch:
     def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
         """Handle a bot's answers in one or more games.
 
-        Answers in one message share equally the time since the bot's clock began to run. If a clock ran in
-        every open game instead, each decision would cost time in all of them.
+        They share the time since the bot's clock began to run. If a clock ran in every open game instead,
+        each decision would cost time in all of them.
         """
         stopwatch = self._stopwatches[bot]
-        expected = len({answer.game for answer in answers if self._is_expected(bot, answer)})
-        decided = expected > 0
-        if decided:
-            stopwatch.divide(expected)
+        limits = {
+            answer.game: limit for answer in answers if (limit := self._limit_of(bot, answer)) is not None
+        }
+        time = SharedTime(limits, stopwatch.seconds(now), stopwatch.uncounted)
         for answer in answers:
             table = self._table(answer)
             if table is None:
-                decided |= self._charge_unrequested(bot, answer, now)
+                self._charge_unrequested(bot, answer, time)
                 continue
             seat = self._seat(bot, answer.game)
             if table.expects(seat, answer):
-                table.answer(seat, answer, now)
+                table.answer(seat, answer, time)
             elif not table.is_ignorable(seat, answer):
-                decided |= self._charge_unrequested(bot, answer, now)
-        if decided:
-            stopwatch.restart(now)
+                self._charge_unrequested(bot, answer, time)
+        if time.ended:
+            # After a timeout, the bot has been thinking about its next decision.
+            stopwatch.restart(now - time.excess)
         self._advance(now)
 
     def clock_began(self, bot: int) -> float | None:
         """Return when the bot's clock began to run, or None if none of its decisions is open."""
-        is_open = any(table.waits_for(self._seat(bot, game)) for game, table in self._active.items())
-        return self._stopwatches[bot].began if is_open else None
+        return self._stopwatches[bot].began if self._limits(bot) else None
 
     def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
         """Exclude the host's delay from the time counted for the bot's open decisions."""
         self._stopwatches[bot].deduct(sample, now)
 
     def late(self, now: float, grace: float = 0.0) -> frozenset[int]:
-        """Return the bots whose time in some game ran out more than ``grace`` seconds ago."""
+        """Return the bots whose time for a decision ran out more than ``grace`` seconds ago.
+
+        It is unknown which of its decisions a bot is making, so it gets the highest of their limits.
+        """
         return frozenset(
-            self._bots(game)[seat] for game, table in self._active.items() for seat in table.late(now, grace)
+            bot
+            for bot, stopwatch in enumerate(self._stopwatches)
+            if stopwatch.seconds(now) > max(self._limits(bot).values(), default=math.inf) + grace
         )
 
     def tick(self, now: float, grace: float = 0.0, exempt: Collection[int] = ()) -> None:
-        """Time out at most one late decision per bot, and none of ``exempt`` bots.
+        """Time out one decision of each late bot, except of ``exempt`` bots.
 
         A timeout is charged ``grace`` seconds after it is due. An answer during that time is late.
         """
-        for game, table in self._active.items():
-            for seat in table.late(now, grace):
-                bot = self._bots(game)[seat]
-                if bot not in exempt:
-                    table.expire(seat)
-                    self._stopwatches[bot].restart(now)  # its other decisions are no longer late
+        for bot in self.late(now, grace).difference(exempt):
+            limits = self._limits(bot)
+            game = max(limits, key=limits.__getitem__)
+            self._active[game].expire(self._seat(bot, game), self._stopwatches[bot].uncounted)
+            self._stopwatches[bot].restart(now)
         self._advance(now)
 
     def _bots(self, game: int) -> tuple[int, ...]:
@@ -177,21 +182,31 @@ class RefereedMatch:
     def _seat(self, bot: int, game: int) -> int:
         return self._bots(game).index(bot)
 
-    def _is_expected(self, bot: int, answer: PlayerAnswer) -> bool:
+    def _limits(self, bot: int) -> dict[int, float]:
+        """Return the time limit of each open decision of a bot, by game."""
+        limits = {game: table.allowed(self._seat(bot, game)) for game, table in self._active.items()}
+        return {game: limit for game, limit in limits.items() if limit is not None}
+
+    def _limit_of(self, bot: int, answer: PlayerAnswer) -> float | None:
+        """Return the time limit of the open decision that an answer is for, or None if there is none."""
         table = self._active.get(answer.game)
-        return table is not None and table.expects(self._seat(bot, answer.game), answer)
+        seat = None if table is None else self._seat(bot, answer.game)
+        return (
+            None if table is None or seat is None or not table.expects(seat, answer) else table.allowed(seat)
+        )
 
     def _table(self, answer: PlayerAnswer) -> GameTable | None:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
 
-    def _charge_unrequested(self, bot: int, answer: PlayerAnswer, now: float) -> bool:
-        """Charge a fault for an unrequested answer. Return True if that ended an open decision.
+    def _charge_unrequested(self, bot: int, answer: PlayerAnswer, time: SharedTime) -> None:
+        """Charge a fault for an unrequested answer.
 
         The fault is charged to the decision that the answer is for, if that decision is still to come;
         otherwise to the open decision, or to the next one if no decision is open.
         """
         if not 0 <= answer.game < len(self._seeds):
-            return self._charge_to_open_decision(bot, answer, now)
+            self._charge_to_open_decision(bot, answer, time)
+            return
         table = self._active.get(answer.game)
         seat = self._seat(bot, answer.game)
         if table is not None and table.is_future(seat, answer):
@@ -200,19 +215,17 @@ class RefereedMatch:
             early = self._early.setdefault(answer.game, {})
             early[seat, answer.round, answer.turn] = early_answer_text(answer)
         else:
-            return self._charge_to_open_decision(bot, answer, now)
-        return False
+            self._charge_to_open_decision(bot, answer, time)
 
-    def _charge_to_open_decision(self, bot: int, answer: PlayerAnswer, now: float) -> bool:
+    def _charge_to_open_decision(self, bot: int, answer: PlayerAnswer, time: SharedTime) -> None:
         where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
         text = answer.broken or f"an unrequested answer for {where}"
         table = self._active.get(answer.game) or next(iter(self._active.values()), None)
         if table is not None:
-            return table.charge_unrequested(self._seat(bot, table.game), text, now)
-        if not self.begun:
+            table.charge_unrequested(self._seat(bot, table.game), text, time)
+        elif not self.begun:
             # The fault counts against this bot's first decision.
             self._breaches.setdefault(bot, []).append(text)
-        return False
 
     def _begin_if_ready(self, now: float) -> None:
         if len(self._hellos.keys() | self._lost.keys()) < self._rules.players:
@@ -231,7 +244,7 @@ class RefereedMatch:
         """
         while self._active and not any(table.waiting for table in self._active.values()):
             for table in self._active.values():
-                table.advance(now)
+                table.advance()
             self._active = {game: table for game, table in self._active.items() if not table.over}
             self._start(now)
         if self.over and not self._ended:
@@ -255,6 +268,8 @@ class RefereedMatch:
         return not self._active and penalized != self._lost.keys()
 
     def _start(self, now: float) -> None:
+        for stopwatch in self._stopwatches:
+            stopwatch.restart(now)
         while self._may_start():
             game = len(self._tables)
             bots = self._bots(game)
@@ -263,13 +278,11 @@ class RefereedMatch:
                 self._rules,
                 self._seeds[game],
                 self._clock,
-                stopwatches=[self._stopwatches[bot] for bot in bots],
                 untimed=() if self._person is None else (bots.index(self._person),),
                 lost=_by_seat(self._lost, bots),
                 breaches=_by_seat(self._breaches, bots),
                 early=self._early.pop(game, {}),
                 send=partial(self._send_to_seat, bots),
-                now=now,
             )
             self._breaches = {}
             self._tables.append(table)

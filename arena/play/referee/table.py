@@ -1,6 +1,6 @@
 """One game in progress: which seats are asked for a decision, their answers, and the stand-in's moves.
 
-It does no I/O and has no clock. Times are arguments, monotonic and in seconds. Events go to a callback.
+It does no I/O and has no clock: the caller measures how long decisions take. Events go to a callback.
 """
 
 import math
@@ -8,8 +8,9 @@ import struct
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2s
+from typing import Final
 
-from arena.play.referee.clock import SeatClock, Stopwatch, uncounted_note
+from arena.play.referee.clock import SeatClock, SharedTime, Spent, uncounted_note
 from arena.play.referee.player import (
     DecisionRequested,
     Event,
@@ -46,12 +47,14 @@ EarlyAnswers = dict[tuple[int, int, int], str]
 """Descriptions of answers that arrived before their request, by seat, round and turn."""
 
 
+_UNTIMED: Final = Spent(None, 0.0)
+
+
 @dataclass(slots=True)
 class _Seat:
     """The state of one seat in a game."""
 
     clock: SeatClock
-    stopwatch: Stopwatch
     lost: Lost | None = None
     taken_over: int | None = None
     """The step at which the seat was taken over."""
@@ -74,11 +77,9 @@ class _OpenDecision:
 class GameTable:
     """A game in progress, and its record once it is over.
 
-    ``stopwatches`` time the seats' decisions. The game restarts them at each request; a caller that shares
-    them between games restarts them at the end of each decision. ``untimed`` seats have no clock. ``lost``
-    contains the seats whose bots were lost before the game began. ``breaches`` contains, per seat, a
-    description of each message sent before the first request. ``early`` contains descriptions of answers that
-    arrived before their request; the game adds to it.
+    ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before the game began.
+    ``breaches`` contains, per seat, a description of each message sent before the first request.
+    ``early`` contains descriptions of answers that arrived before their request; the game adds to it.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a game needs
@@ -88,12 +89,10 @@ class GameTable:
         seed: str,
         clock: Clock,
         *,
-        stopwatches: Sequence[Stopwatch],
         lost: Mapping[int, Lost],
         breaches: Mapping[int, Sequence[str]],
         early: EarlyAnswers,
         send: Send,
-        now: float,
         untimed: Collection[int] = (),
     ) -> None:
         self.game = game
@@ -106,7 +105,6 @@ class GameTable:
         self._seats = [
             _Seat(
                 no_clock if seat in untimed else time,
-                stopwatches[seat],
                 lost.get(seat),
                 breaches=list(breaches.get(seat, ())),
             )
@@ -119,8 +117,8 @@ class GameTable:
         self._round_ends: list[int] = []
         for seat in range(rules.players):
             send(seat, GameStarted(game, seat, rules, clock))
-        self._request_decisions(now)
-        self.advance(now)
+        self._request_decisions()
+        self.advance()
 
     @property
     def over(self) -> bool:
@@ -172,38 +170,44 @@ class GameTable:
         """Record a fault for the decision that an early answer is for."""
         self._early[seat, answer.round, answer.turn] = early_answer_text(answer)
 
-    def answer(self, seat: int, answer: PlayerAnswer, now: float) -> None:
+    def allowed(self, seat: int) -> float | None:
+        """Return the time limit of the seat's open decision in seconds, or None if none is open."""
+        pending = self._pending.get(seat)
+        return None if pending is None else pending.allowed
+
+    def answer(self, seat: int, answer: PlayerAnswer, time: SharedTime) -> None:
         """Handle the answer to the seat's open decision."""
         pending = self._pending[seat]
-        taken = self._seats[seat].stopwatch.seconds(now)
-        if taken > pending.allowed:
-            self._fault(seat, Fault.TIMEOUT, self._timeout_text(seat))
+        spent = time.take(self.game, pending.allowed)
+        if spent.taken is None:
+            self.expire(seat, spent.waited)
         elif answer.nonce not in (0, pending.nonce):
-            self._fault(seat, Fault.PROTOCOL, early_answer_text(answer), answer, taken)
+            self._fault(seat, Fault.PROTOCOL, early_answer_text(answer), answer, spent)
         elif answer.move is None or answer.broken is not None:
-            self._fault(seat, Fault.PROTOCOL, answer.broken or "no move", answer, taken)
+            self._fault(seat, Fault.PROTOCOL, answer.broken or "no move", answer, spent)
         elif (refusal := _illegal_reason(pending.view, answer.move)) is not None:
-            self._fault(seat, Fault.ILLEGAL, refusal, answer, taken)
+            self._fault(seat, Fault.ILLEGAL, refusal, answer, spent)
         else:
             del self._pending[seat]
-            self._seats[seat].clock = self._seats[seat].clock.spend(taken)
+            self._seats[seat].clock = self._seats[seat].clock.spend(spent.taken)
             self._moves[seat] = answer.move
             self._seats[seat].answered[answer.round, answer.turn] = answer.move
-            self._decisions[seat] = self._decision(seat, answer.move, taken, answer.note or None)
+            self._decisions[seat] = _decision(answer.move, spent, answer.note or None)
 
-    def charge_unrequested(self, seat: int, text: str, now: float) -> bool:
-        """Charge an unrequested message to the open decision, or to the next one if none is open.
-
-        Return True if a decision was open.
-        """
-        if seat in self._pending:
+    def charge_unrequested(self, seat: int, text: str, time: SharedTime) -> None:
+        """Charge an unrequested message to the open decision, or to the next one if none is open."""
+        pending = self._pending.get(seat)
+        if pending is not None:
             # Charge the time too: otherwise a bot could exceed its bank at the cost of one fault.
-            self._fault(seat, Fault.PROTOCOL, text, taken=self._seats[seat].stopwatch.seconds(now))
-            return True
-        # Each message costs one decision even if none is open, so the penalty doesn't depend on how fast
-        # other seats answer.
-        self._seats[seat].breaches.append(text)
-        return False
+            spent = time.take(self.game, pending.allowed)
+            if spent.taken is None:
+                self.expire(seat, spent.waited)
+            else:
+                self._fault(seat, Fault.PROTOCOL, text, spent=spent)
+        else:
+            # Each message costs one decision even if none is open, so the penalty doesn't depend on how fast
+            # other seats answer.
+            self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost) -> None:
         """Mark a seat's bot as lost from the open decision on, or from the next one if none is open."""
@@ -211,28 +215,18 @@ class GameTable:
         if seat in self._pending:
             self._fault(seat, lost.fault, lost.why)
 
-    def waits_for(self, seat: int) -> bool:
-        """Return True if the seat has an open decision."""
-        return seat in self._pending
-
-    def late(self, now: float, grace: float) -> tuple[int, ...]:
-        """Return the seats whose time ran out more than ``grace`` seconds ago."""
-        return tuple(
-            seat
-            for seat, pending in self._pending.items()
-            if self._seats[seat].stopwatch.seconds(now) > pending.allowed + grace
-        )
-
-    def expire(self, seat: int) -> None:
-        """Have the stand-in make the seat's open decision, which is late."""
-        self._fault(seat, Fault.TIMEOUT, self._timeout_text(seat))
+    def expire(self, seat: int, waited: float = 0.0) -> None:
+        """Time out the seat's open decision. ``waited`` is the time that didn't count, in seconds."""
+        limit = f"{self._pending[seat].allowed:.1f} s (the move time and the rest of the bank)"
+        text = f"no answer within {limit}{uncounted_note(waited)}"
+        self._fault(seat, Fault.TIMEOUT, text, spent=Spent(None, waited))
 
     @property
     def waiting(self) -> bool:
         """True if a decision is open."""
         return bool(self._pending)
 
-    def advance(self, now: float) -> None:
+    def advance(self) -> None:
         """Play turns until a decision is open or the game is over.
 
         Call this after each event, but not necessarily right away. Until then, no seat learns of another's
@@ -257,9 +251,9 @@ class GameTable:
                     GameEnded(self.game, result, places_with_faults(result.places, takeover_steps))
                 )
             else:
-                self._request_decisions(now)
+                self._request_decisions()
 
-    def _request_decisions(self, now: float) -> None:
+    def _request_decisions(self) -> None:
         self._moves = [None] * self.state.rules.players
         self._decisions = [None] * self.state.rules.players
         nonces = self._nonces()
@@ -267,7 +261,6 @@ class GameTable:
             player = self._seats[seat]
             seen = view(self.state, seat)
             self._pending[seat] = _OpenDecision(seen, player.clock.allowance, nonces[seat])
-            player.stopwatch.restart(now)
             if player.taken_over is not None:
                 self._stand_in(seat)
             elif player.lost is not None:
@@ -291,7 +284,7 @@ class GameTable:
         fault: Fault,
         text: str,
         answer: PlayerAnswer | None = None,
-        taken: float | None = None,
+        spent: Spent = _UNTIMED,
     ) -> None:
         """Have the stand-in make the open decision.
 
@@ -301,12 +294,12 @@ class GameTable:
         player.faulted.add((seen.round, seen.turn))
         if fault is Fault.TIMEOUT:
             player.clock = player.clock.spend(player.clock.allowance)
-        elif taken is not None:
-            player.clock = player.clock.spend(taken)
+        elif spent.taken is not None:
+            player.clock = player.clock.spend(spent.taken)
         taken_over = player.lost is not None or len(player.faulted) >= FAULTS_TO_TAKE_OVER
         if taken_over:
             player.taken_over = len(self._steps)
-        self._stand_in(seat, fault, text, taken, answer)
+        self._stand_in(seat, fault, text, answer, spent)
         self._send(seat, FaultNoticed(self.game, seen.round, seen.turn, fault, text, taken_over))
 
     def _stand_in(
@@ -314,28 +307,13 @@ class GameTable:
         seat: int,
         fault: Fault | None = None,
         text: str | None = None,
-        taken: float | None = None,
         answer: PlayerAnswer | None = None,
+        spent: Spent = _UNTIMED,
     ) -> None:
         move = stand_in(self._pending.pop(seat).view)
         self._moves[seat] = move
         note = answer.note or None if answer else None
-        self._decisions[seat] = replace(
-            self._decision(seat, move, taken, note), fault=fault, standin=True, trouble=text
-        )
-
-    def _decision(self, seat: int, move: Move, taken: float | None, note: str | None) -> Decision:
-        waited = self._seats[seat].stopwatch.uncounted
-        return replace(
-            decision_of(move),
-            millis=None if taken is None else round(taken * 1000, 3),
-            note=note,
-            waited_millis=round(waited * 1000, 3) if waited else None,
-        )
-
-    def _timeout_text(self, seat: int) -> str:
-        limit = f"{self._pending[seat].allowed:.1f} s (the move time and the rest of the bank)"
-        return f"no answer within {limit}{uncounted_note(self._seats[seat].stopwatch.uncounted)}"
+        self._decisions[seat] = replace(_decision(move, spent, note), fault=fault, standin=True, trouble=text)
 
     def _send_all(self, event: Event) -> None:
         for seat in range(len(self._seats)):
@@ -354,6 +332,15 @@ def early_answer_text(answer: PlayerAnswer) -> str:
     """Describe an answer that arrived before its request."""
     where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
     return answer.broken or f"an answer for {where}, sent before the request"
+
+
+def _decision(move: Move, spent: Spent, note: str | None) -> Decision:
+    return replace(
+        decision_of(move),
+        millis=None if spent.taken is None else round(spent.taken * 1000, 3),
+        note=note,
+        waited_millis=round(spent.waited * 1000, 3) if spent.waited else None,
+    )
 
 
 def _public(decision: Decision | None) -> Decision | None:

@@ -177,9 +177,9 @@ class Hello(_message.Message):
     least 1; 0 means 1. The match uses the minimum over all seats. A bot's
     decisions are timed one after another: the time for one begins at its
     request or at the end of the previous decision, whichever is later. Answers
-    in the same message share their time equally. The turns of games played at
-    the same time are revealed together, once no decision is open in any of
-    them.
+    in the same message share the time, so send each one as soon as it is
+    ready. The turns of games played at the same time are revealed together,
+    once no decision is open in any of them.
     """
     def __init__(
         self,
@@ -594,9 +594,9 @@ class TurnRequest(_message.Message):
     milliseconds.
     """
     asked_millis_ago: _builtins.int
-    """How long this decision's clock had been running when the request was put on
-    the stream, in milliseconds. Above 0 if the bot reads more slowly than the
-    referee sends.
+    """How long the referee had been waiting to put the request on the stream, in
+    milliseconds. Above 0 if the bot reads more slowly than the referee sends.
+    The bot's clock is running during this time.
     """
     nonce: _builtins.int
     """An unpredictable number, never 0. A Move with a different nonce is rejected

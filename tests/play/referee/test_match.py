@@ -182,7 +182,7 @@ def test_rubbish_that_costs_a_decision_also_takes_its_time() -> None:
 
 @pytest.mark.parametrize("game", [0, 99])
 def test_an_answer_next_to_an_invalid_one_takes_its_time(game: int) -> None:
-    """If an invalid answer restarted the clock, it would cost a small share, and later answers nothing."""
+    """An invalid answer doesn't reduce the time of the other answers in its message."""
     driver = Driver(Rules(players=2), games=4)
     driver.greet((4, 4))
     driver.now += 9
@@ -191,7 +191,7 @@ def test_an_answer_next_to_an_invalid_one_takes_its_time(game: int) -> None:
     driver.play_on([1])
     decisions = [driver.decision(game, 0, 0) for game in range(4)]
     assert [decision.fault for decision in decisions] == [Fault.PROTOCOL, None, None, None]
-    assert [decision.millis for decision in decisions] == pytest.approx([3000] * 4)
+    assert [decision.millis for decision in decisions] == pytest.approx([0, 3000, 3000, 3000])
 
 
 def test_one_pause_is_one_timeout() -> None:
@@ -209,19 +209,56 @@ def test_one_pause_is_one_timeout() -> None:
     assert [driver.asks[0][game].bank for game in range(3)] == pytest.approx([0, 10, 10])
 
 
-def test_a_timeout_in_one_game_ends_no_decision_in_another() -> None:
-    """The time of the decision in the other game begins at the timeout."""
+def with_an_empty_bank() -> Driver:
+    """Return a match of two games in turn 2. Seat 0 has 0.1 s left in its bank for game 0."""
     driver = Driver(Rules(players=2), games=2)
     driver.greet((2, 2))
     driver.now += 10.9
     driver.send(0, driver.take(0, 0))
     for seat in (0, 1, 1, 1, 1):  # the last two answers are those of seat 1 in turn 2
         driver.answer(seat)
-    driver.tick(1.2)
+    return driver
+
+
+def test_an_empty_bank_in_one_game_does_not_limit_another() -> None:
+    """A bot may think about the game with a bank first."""
+    driver = with_an_empty_bank()
     driver.tick(10.9)
     driver.send(0, driver.take(0, 1))
+    driver.tick(0.5)
+    driver.send(0, driver.take(0, 0))
+    assert not driver.kinds_told(0, FaultNoticed)
+    assert [driver.decision(game, 1, 0).millis for game in range(2)] == pytest.approx([500, 10_900])
+
+
+def test_after_a_late_answer_the_rest_of_its_time_counts_for_the_next() -> None:
+    """Otherwise a bot could think for the limit of one game and let another game time out."""
+    driver = with_an_empty_bank()
+    driver.tick(5.1)
+    driver.send(0, driver.take(0, 0))
+    driver.tick(0.5)
+    driver.send(0, driver.take(0, 1))
     assert driver.decision(0, 1, 0).fault is Fault.TIMEOUT
-    assert driver.decision(1, 1, 0).millis == pytest.approx(10_900)
+    assert driver.decision(1, 1, 0).millis == pytest.approx(4500)
+
+
+def test_answers_that_were_ready_early_do_not_time_out() -> None:
+    """A library may send them with a slow one, in a message that takes longer than the limit of one game."""
+    driver = with_an_empty_bank()
+    driver.tick(5.1)
+    driver.send(0, driver.take(0, 0), driver.take(0, 1))
+    assert not driver.kinds_told(0, FaultNoticed)
+    assert [driver.decision(game, 1, 0).millis for game in range(2)] == pytest.approx([1100, 4000])
+
+
+def test_a_message_without_answers_takes_its_time_once() -> None:
+    """The first decision that it ends takes the time."""
+    driver = Driver(Rules(players=2), games=3)
+    driver.greet((3, 3))
+    driver.now += 3
+    driver.send(0, *[driver.take(0, game)._replace(turn=99) for game in range(3)])
+    driver.play_on([1])
+    assert [driver.decision(game, 0, 0).millis for game in range(3)] == pytest.approx([3000, 0, 0])
 
 
 def test_only_the_hosts_delays_after_the_request_extend_a_decision() -> None:
