@@ -190,10 +190,10 @@ class RefereedMatch:
     def _limit_of(self, bot: int, answer: PlayerAnswer) -> float | None:
         """Return the time limit of the open decision that an answer is for, or None if there is none."""
         table = self._active.get(answer.game)
-        seat = None if table is None else self._seat(bot, answer.game)
-        return (
-            None if table is None or seat is None or not table.expects(seat, answer) else table.allowed(seat)
-        )
+        if table is None:
+            return None
+        seat = self._seat(bot, answer.game)
+        return table.allowed(seat) if table.expects(seat, answer) else None
 
     def _table(self, answer: PlayerAnswer) -> GameTable | None:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
