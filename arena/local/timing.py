@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Final, TextIO, TypeVar
 
 from arena.platform.cpu_time import OwnRunDelay
+from arena.play.referee.clock import SeatClock
 from arena.protocol.match import Clock, Limits
 
 _TICK_SECONDS: Final = 0.05
@@ -39,17 +40,21 @@ class ClockLeft:
     """What is left of a bot's clock in one game, in seconds."""
 
     def __init__(self, clock: Clock) -> None:
-        self._move = clock.move_millis / 1000
-        self.bank = clock.bank_millis / 1000
+        self._clock = SeatClock.of(clock)
+
+    @property
+    def bank(self) -> float:
+        """The rest of the bank."""
+        return self._clock.bank
 
     @property
     def allowed(self) -> float:
         """Time for the next decision."""
-        return self._move + self.bank
+        return self._clock.allowance
 
     def spend(self, seconds: float) -> None:
         """Charge a decision's time to the bank."""
-        self.bank = max(0.0, min(self.bank, self.allowed - seconds))
+        self._clock = self._clock.spend(seconds)
 
 
 class DecisionTimer:

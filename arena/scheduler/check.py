@@ -74,11 +74,10 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
 
 def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
     """Check that all times are valid and that no late answers were accepted."""
-    clock = spec.clock
     for seat in range(max(map(len, game.steps), default=0)):
         if spec.bots(index)[seat] == spec.person:
             continue
-        time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
+        time = SeatClock.of(spec.clock)
         for number, step in enumerate(game.steps):
             decision = step[seat] if seat < len(step) else None
             if decision is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from arena.platform.cpu_time import CpuSample
+from arena.protocol.match import Clock
 
 _MIN_NOTED_SECONDS: Final = 0.05
 
@@ -17,6 +18,11 @@ class SeatClock(NamedTuple):
 
     move: float
     bank: float
+
+    @classmethod
+    def of(cls, clock: Clock) -> "SeatClock":
+        """Return a match's clock at the start of a game."""
+        return cls(clock.move_millis / 1000, clock.bank_millis / 1000)
 
     @property
     def allowance(self) -> float:

@@ -100,7 +100,7 @@ class GameTable:
         self._early = early
         self._send = send
         self.state: State = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
-        time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
+        time = SeatClock.of(clock)
         no_clock = SeatClock(math.inf, 0.0)
         self._seats = [
             _Seat(
