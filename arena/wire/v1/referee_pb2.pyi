@@ -175,11 +175,11 @@ class Hello(_message.Message):
     games_at_once: _builtins.int
     """Number of games in the match that the bot can play at the same time, at
     least 1; 0 means 1. The match uses the minimum over all seats. A bot's
-    decisions are timed one after another: the time for one begins at its
-    request or at the end of the previous decision, whichever is later. Answers
-    in the same message share the time, so send each one as soon as it is
-    ready. The turns of games played at the same time are revealed together,
-    once no decision is open in any of them.
+    decisions are timed one after another: the time for each begins at its
+    request or when the previous decision ends, whichever is later. Answers in
+    the same message share the time, so send each one as soon as it is ready.
+    The turns of games played at the same time are revealed together, once no
+    decision is open in any of them.
     """
     def __init__(
         self,

@@ -131,7 +131,7 @@ def test_a_bot_is_timed_for_one_decision_after_another() -> None:
 
 
 def test_answers_in_one_message_share_their_time() -> None:
-    """Each answer gets an equal share, which is charged to the bank of its own game."""
+    """The time is split equally, and each game's bank pays for its own answer."""
     driver = Driver(Rules(players=2), games=3)
     driver.greet((3, 3))
     driver.now += 4.2
