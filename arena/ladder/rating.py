@@ -20,6 +20,9 @@ with warnings.catch_warnings():
 _MEAN = 25.0
 _DEVIATION = _MEAN / 3
 
+PROVISIONAL_DEVIATION = _DEVIATION / 3
+"""A third of a new bot's σ. A rating with a larger deviation is provisional."""
+
 DRIFT = _DEVIATION / 100
 """TrueSkill's τ: the deviation by which a skill is assumed to change before each game."""
 
@@ -64,6 +67,21 @@ class Rating:
         if not (math.isfinite(self.mean) and math.isfinite(self.deviation) and self.deviation > 0):
             raise ValueError(f"mean {self.mean} and deviation {self.deviation} must be finite, with σ > 0")
 
+    @property
+    def score(self) -> float:
+        """μ - 3σ, a lower bound on the skill, by which leaderboards are sorted."""
+        return self.mean - 3 * self.deviation
+
+    @property
+    def spread(self) -> float:
+        """2σ: the skill is within this distance of the mean with a probability of 95%."""
+        return 2 * self.deviation
+
+    @property
+    def provisional(self) -> bool:
+        """True if the rating is still too uncertain to mean much."""
+        return self.deviation > PROVISIONAL_DEVIATION
+
 
 def initial() -> Rating:
     """Return the rating of a new bot."""
@@ -82,11 +100,6 @@ def next_version(old: Rating, new_bot: Rating, doubt: float = 0.0) -> Rating:
     """
     deviation = math.hypot(old.deviation, _VERSION_DEVIATION, doubt)
     return Rating(old.mean, min(deviation, max(old.deviation, new_bot.deviation)))
-
-
-def conservative(rating: Rating) -> float:
-    """Return μ - 3σ, a lower bound on the skill, by which leaderboards are sorted."""
-    return rating.mean - 3 * rating.deviation
 
 
 def expected(first: Rating, second: Rating, tables: Sequence[int] = tuple(BETAS)) -> float:

@@ -63,6 +63,21 @@ class Entry:
     times: Times = ()  # median decision time of each game
     closings: Closings = ()  # ratings at the end of the latest days on which the version played
 
+    @property
+    def win_share(self) -> float | None:
+        """Share of games in which the version was first or tied for first; None without games."""
+        return self.wins / self.games if self.games else None
+
+    @property
+    def mean_place(self) -> float | None:
+        """Mean place (1 is best); None without games."""
+        return self.place_sum / self.games if self.games else None
+
+    @property
+    def fault_share(self) -> float | None:
+        """Share of games in which the version had a fault; None without games."""
+        return self.faulty / self.games if self.games else None
+
 
 def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> dict[Key, Entry]:
     """Return the entries that an event adds or changes. ``entries`` is not modified.

@@ -11,14 +11,11 @@ from enum import StrEnum
 from typing import Any, Final
 
 from arena.ladder.rank_intervals import SHARE, Field, between
-from arena.ladder.rating import DAYS, conservative, initial, median, rating_on
+from arena.ladder.rating import DAYS, median, rating_on
 from arena.ladder.rating_events import Entry
 from arena.ladder.skills import with_model_error
 from arena.platform.text import clean_name
 from arena.protocol.leaderboard import Row
-
-PROVISIONAL_DEVIATION: Final = initial().deviation / 3
-"""A third of a newcomer's σ. A rating with a larger deviation is provisional."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +36,7 @@ class BoardLine:
         Bots share a rank if the first two parts of their keys are equal.
         """
         rating = self.entry.rating
-        return self.entry.games == 0, -conservative(rating), rating.deviation, self.bot
+        return self.entry.games == 0, -rating.score, rating.deviation, self.bot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +92,6 @@ class BoardQuery:
     limit: int  # maximum number of lines
 
 
-_SIGMAS: Final = 2
 _MICROS: Final = 1000
 _MAX_TO_SORT: Final = 200
 """Maximum number of matching lines for which sorting is faster than filtering the sorted list."""
@@ -227,14 +223,14 @@ class Standings:
             benched=line.benched,
             mean=entry.rating.mean,
             deviation=entry.rating.deviation,
-            spread=_SIGMAS * entry.rating.deviation,
-            score=conservative(entry.rating),
-            provisional=entry.rating.deviation > PROVISIONAL_DEVIATION,
+            spread=entry.rating.spread,
+            score=entry.rating.score,
+            provisional=entry.rating.provisional,
             change=_change(entry, today),
             games=entry.games,
-            win_share=_share(entry.wins, entry),
-            mean_place=_share(entry.place_sum, entry),
-            fault_share=_share(entry.faulty, entry),
+            win_share=entry.win_share,
+            mean_place=entry.mean_place,
+            fault_share=entry.fault_share,
             median_millis=None if micros is None else micros / _MICROS,
             last_played=entry.last_played,
         )
@@ -270,22 +266,18 @@ class Standings:
 
 def _change(entry: Entry, today: int) -> float | None:
     before = rating_on(entry.closings, today - DAYS)
-    return None if before is None else conservative(entry.rating) - conservative(before)
-
-
-def _share(count: int, entry: Entry) -> float | None:
-    return count / entry.games if entry.games else None
+    return None if before is None else entry.rating.score - before.score
 
 
 _VALUES: Final[Mapping[BoardOrder, Callable[[BoardLine, int], Any]]] = {
-    BoardOrder.SCORE: lambda line, _: conservative(line.entry.rating) if line.entry.games else None,
+    BoardOrder.SCORE: lambda line, _: line.entry.rating.score if line.entry.games else None,
     BoardOrder.BOT: lambda line, _: clean_name(line.bot).casefold(),
     BoardOrder.MEAN: lambda line, _: line.entry.rating.mean if line.entry.games else None,
     BoardOrder.CHANGE: lambda line, today: _change(line.entry, today),
     BoardOrder.GAMES: lambda line, _: line.entry.games,
-    BoardOrder.WIN_SHARE: lambda line, _: _share(line.entry.wins, line.entry),
-    BoardOrder.MEAN_PLACE: lambda line, _: _share(line.entry.place_sum, line.entry),
-    BoardOrder.FAULT_SHARE: lambda line, _: _share(line.entry.faulty, line.entry),
+    BoardOrder.WIN_SHARE: lambda line, _: line.entry.win_share,
+    BoardOrder.MEAN_PLACE: lambda line, _: line.entry.mean_place,
+    BoardOrder.FAULT_SHARE: lambda line, _: line.entry.fault_share,
     BoardOrder.MEDIAN_MILLIS: lambda line, _: median(line.entry.times),
     BoardOrder.LAST_PLAYED: lambda line, _: line.entry.last_played,
 }

@@ -24,7 +24,6 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.ladder.matchmaking import DEALS
-from arena.ladder.rating import conservative
 from benchmarks.ladder.measures import Estimate, coverage, estimate, excess_loss, kendall, odd_results
 from benchmarks.ladder.populations import Population, even, populations
 from benchmarks.ladder.simulation import SimulatedLadder
@@ -96,7 +95,7 @@ def _measure(
         held = coverage(ladder.skills, truth)
         seats = sum(len(game.bots) for game in ladder.games)
         yield checkpoint, "games a bot", seats / len(population)
-        scores = {bot: conservative(rating) for bot, rating in ratings.items()}
+        scores = {bot: rating.score for bot, rating in ratings.items()}
         yield checkpoint, "τ of the board", kendall(scores, truth)
         yield (
             checkpoint,

@@ -13,7 +13,6 @@ from arena.db.game_search import GameFilter, GameOrder, Position
 from arena.db.games import GameSummary, RatingChange
 from arena.db.store import Store
 from arena.ladder.matchmaking import Candidate
-from arena.ladder.rating import conservative
 from arena.ladder.rating_events import Event, GamePlayed, VersionStarted
 from arena.play.replay.document import parse
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
@@ -53,7 +52,7 @@ def test_the_leaderboard_follows_from_the_log(store: Store) -> None:
         assert {line.bot: line.entry for line in board} == {
             name: entries[version, players] for version, name in names.items()
         }
-        scores = [conservative(line.entry.rating) for line in board if line.entry.games]
+        scores = [line.entry.rating.score for line in board if line.entry.games]
         assert scores == sorted(scores, reverse=True)
         assert [line.rank for line in board if line.entry.games] == list(range(1, len(scores) + 1))
 
@@ -65,7 +64,7 @@ def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> Non
     board = store.ratings.standings()
     assert [line.bot for line in board] == ["winner", "loser", "new-a", "new-b"]
     assert [line.rank for line in board] == [1, 2, 3, 3]
-    assert conservative(board[1].entry.rating) < conservative(board[2].entry.rating)
+    assert board[1].entry.rating.score < board[2].entry.rating.score
     assert [line.entry.games for line in store.ratings.standings(3)] == [0] * 4
 
 

@@ -14,7 +14,6 @@ from arena.ladder.rating import (
     Times,
     add,
     close,
-    conservative,
     expected,
     game_time,
     initial,
@@ -118,9 +117,9 @@ def test_next_version_keeps_the_mean_and_loses_certainty() -> None:
     assert next_version(initial(), initial()) == initial()
 
 
-def test_conservative_rating() -> None:
-    """The conservative rating, by which bots are sorted, is μ - 3σ."""
-    assert conservative(Rating(30.0, 2.0)) == 24
+def test_score() -> None:
+    """The score, by which bots are sorted, is μ - 3σ."""
+    assert Rating(30.0, 2.0).score == 24
 
 
 @pytest.mark.parametrize(("players", "times"), [(2, 1), (3, 1.6), (4, 2), (5, 2.25)])

@@ -7,7 +7,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.bots import KnownBot
-from arena.ladder.rating import conservative
 from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import START, add_bots
@@ -89,7 +88,7 @@ def test_versions_are_public(world: World, stable: Stable) -> None:
                 "faulty": entry.faulty,
                 "mean": entry.rating.mean,
                 "deviation": entry.rating.deviation,
-                "score": conservative(entry.rating),
+                "score": entry.rating.score,
             }
     assert [each["results"][0]["games"] for each in listed] == [0, 1, 2]
 

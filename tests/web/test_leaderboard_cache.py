@@ -11,8 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.store import Store
-from arena.ladder.rating import BETAS, conservative
-from arena.ladder.standings import PROVISIONAL_DEVIATION
+from arena.ladder.rating import BETAS, PROVISIONAL_DEVIATION
 from arena.platform.text import clean_name
 from arena.protocol.leaderboard import Row
 from arena.rules import Rules
@@ -51,7 +50,7 @@ def test_page_and_api_show_the_numbers_of_the_store(
             assert api[name] == getattr(standing, name)
         assert (api["bot"], api["author"]) == (clean_name(standing.bot), clean_name(standing.author))
         assert (api["mean"], api["deviation"]) == (rating.mean, rating.deviation)
-        assert (api["score"], api["games"]) == (conservative(rating), entry.games)
+        assert (api["score"], api["games"]) == (rating.score, entry.games)
         for name, count in (("win_share", entry.wins), ("mean_place", entry.place_sum)):
             assert api[name] == (count / entry.games if entry.games else None)
         assert api["fault_share"] == (entry.faulty / entry.games if entry.games else None)

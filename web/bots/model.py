@@ -1,7 +1,7 @@
 """A bot's page: standing, versions, opponents, games, habits."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Query
@@ -10,9 +10,8 @@ from arena.db.bots import KnownBot, KnownVersion
 from arena.db.histories import BotGameFilter, FoundGames
 from arena.db.queue import QueuePlace
 from arena.db.store import Store
-from arena.ladder.rating import conservative, median
+from arena.ladder.rating import median
 from arena.ladder.rating_events import OVERALL, Entry
-from arena.ladder.standings import PROVISIONAL_DEVIATION
 from arena.protocol.bots import RatedResult, Version
 from arena.protocol.match import image_name
 from web.bots.curve import Curve, draw
@@ -43,27 +42,6 @@ VERSIONS_PER_PAGE: Final = 10
 GAMES_PER_PAGE: Final = 20
 CURVE_VERSIONS: Final = 20
 """Maximum number of versions in the curve: the latest."""
-
-_SIGMAS: Final = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionResult:
-    """A version's results in all games, or in those with a certain number of players."""
-
-    players: int | None  # 2 to 5, or None for all games
-    mean: float
-    spread: float  # 2σ
-    score: float  # μ - 3σ
-    provisional: bool  # whether the rating is still too uncertain to mean much
-    games: int  # rated games
-    # Share of games won, including ties for first place. This and the next three are None if there are no
-    # games.
-    win_share: float | None
-    mean_place: float | None  # 1 is best
-    fault_share: float | None  # share of games with a fault
-    last_played: datetime | None  # UTC
-
 
 _MAX_POINTS: Final = 999
 """More points than any seat can score."""
@@ -119,12 +97,12 @@ class BotPageQuery:
 class BotPage:
     """The contents of a bot's page, except the bot itself."""
 
-    results: tuple[VersionResult, ...]  # the active version's: in all games, then by number of players
+    results: Mapping[int, Entry]  # the active version's: in all games, then by number of players
     median_millis: float | None  # median decision time: the median of the games' medians; None if unknown
     curve: Curve | None  # None if there are no games to draw
     older_curve: bool  # whether some versions are too old to be shown in the curve
     # A page of versions, newest first, each with its results in all games.
-    versions: tuple[tuple[Version, VersionResult], ...]
+    versions: tuple[tuple[Version, Entry], ...]
     older_versions: int | None  # `versions` parameter of the next page; None on the last
     opponents: tuple[OpponentLine, ...]  # a page, most games first
     more_opponents: int | None  # offset of the next page; None on the last
@@ -146,7 +124,7 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
     )
     curve = store.histories.curve(bot.name, where.curve or OVERALL, CURVE_VERSIONS)
     return BotPage(
-        results=tuple(_result(players, entry) for players, entry in playing.results.items()),
+        results=playing.results,
         median_millis=None if micros is None else micros / 1000,
         curve=draw(curve),
         older_curve=curve[0].version > 1,
@@ -162,9 +140,9 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
     )
 
 
-def version_line(known: KnownVersion, *, noted: bool) -> tuple[Version, VersionResult]:
+def version_line(known: KnownVersion, *, noted: bool) -> tuple[Version, Entry]:
     """Return a version, as :func:`version_of` does, and its results in all games."""
-    return version_of(known, noted=noted), _result(OVERALL, known.results[OVERALL])
+    return version_of(known, noted=noted), known.results[OVERALL]
 
 
 def version_of(known: KnownVersion, *, noted: bool) -> Version:
@@ -187,25 +165,9 @@ def _rated_result(players: int, entry: Entry) -> RatedResult:
         players=players,
         games=entry.games,
         wins=entry.wins,
-        mean_place=entry.place_sum / entry.games if entry.games else None,
+        mean_place=entry.mean_place,
         faulty=entry.faulty,
         mean=entry.rating.mean,
         deviation=entry.rating.deviation,
-        score=conservative(entry.rating),
-    )
-
-
-def _result(players: int, entry: Entry) -> VersionResult:
-    games = entry.games
-    return VersionResult(
-        players=None if players == OVERALL else players,
-        mean=entry.rating.mean,
-        spread=_SIGMAS * entry.rating.deviation,
-        score=conservative(entry.rating),
-        provisional=entry.rating.deviation > PROVISIONAL_DEVIATION,
-        games=games,
-        win_share=entry.wins / games if games else None,
-        mean_place=entry.place_sum / games if games else None,
-        fault_share=entry.faulty / games if games else None,
-        last_played=entry.last_played,
+        score=entry.rating.score,
     )

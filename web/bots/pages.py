@@ -10,7 +10,8 @@ from fastapi.responses import RedirectResponse
 from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.ladder.card_table import CardHabit
-from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardQuery
+from arena.ladder.rating import PROVISIONAL_DEVIATION
+from arena.ladder.standings import BoardQuery
 from arena.platform.text import NAME_LENGTH, plain
 from arena.protocol.leaderboard import Row
 from arena.protocol.states import BotState

@@ -13,7 +13,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from arena.db.bots import Bots
 from arena.db.histories import Histories, Meeting
 from arena.ladder.rank_intervals import SHARE
-from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardOrder, BoardQuery
+from arena.ladder.rating import PROVISIONAL_DEVIATION
+from arena.ladder.standings import BoardOrder, BoardQuery
 from arena.protocol.leaderboard import Leaderboard, Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import conditional_response
