@@ -37,7 +37,7 @@ from arena.ladder.rating import Rating
 from arena.ladder.rating_events import VersionStarted
 from arena.protocol.match import Clock, Limits, MatchSpec, RuntimeName, SeatReport, encode
 from arena.protocol.states import MatchKind, MatchState
-from arena.rules import Rules
+from arena.rules import PLAYER_COUNTS, Rules
 from benchmarks.played import played
 
 DEALS: Final = 6
@@ -48,8 +48,7 @@ _PLAYED_GAMES: Final = 60
 _NEAR: Final = 60
 """Number of consecutive bots, by strength, from which a match's bots are drawn."""
 _HOUSE: Final = 20
-_PLAYERS: Final = (2, 3, 4, 5)
-_FIRST: Final = _PLAYERS * 3
+_FIRST: Final = PLAYER_COUNTS * 3
 """Table sizes of the first matches. These have two games each, all with the first bots, so that some bots
 have more games than a page shows. Together they have ``DEALS`` games of each table size."""
 _FAULTY: Final = 0.01
@@ -125,7 +124,7 @@ def is_watched(bot: str) -> bool:
 def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ended: datetime) -> None:
     """Play this many games between some of the bots, two per match, and record them as in an arena."""
     for _ in range(math.ceil(games / 2)):
-        _play_one(store, dice, _draw_neighbours(dice, bots, dice.choice(_PLAYERS)), ended)
+        _play_one(store, dice, _draw_neighbours(dice, bots, dice.choice(PLAYER_COUNTS)), ended)
 
 
 def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: datetime) -> None:
@@ -195,7 +194,7 @@ def _batches(bots: int, left: int, dice: random.Random) -> Iterator[list[_DrawnM
     batch: list[_DrawnMatch] = []
     games, number = 0, len(_FIRST)
     while left > 0:
-        seated = _draw_neighbours(dice, bots, dice.choice(_PLAYERS))
+        seated = _draw_neighbours(dice, bots, dice.choice(PLAYER_COUNTS))
         batch.append(_DrawnMatch(number := number + 1, tuple(seated)))
         games += DEALS
         left -= DEALS

@@ -5,9 +5,17 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arena.rules import Card, GameLog, Move, Rules, apply, new_game, seats_to_move, shuffled_deck, view
-
-PLAYER_COUNTS = (2, 3, 4, 5)
+from arena.rules import (
+    Card,
+    GameLog,
+    Move,
+    Rules,
+    apply,
+    new_game,
+    seats_to_move,
+    shuffled_deck,
+    view,
+)
 
 
 class Speed(NamedTuple):

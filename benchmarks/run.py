@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from arena.ladder.matchmaking import DEALS
-from benchmarks.engine import PLAYER_COUNTS, measure_engine
+from arena.rules import PLAYER_COUNTS
+from benchmarks.engine import measure_engine
 from benchmarks.hall import Hall
 from benchmarks.report import Figure
 from benchmarks.results import ResultCosts, measure_results

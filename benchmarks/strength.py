@@ -19,6 +19,7 @@ from math import sqrt
 from statistics import fmean, stdev
 
 from arena.play.botfiles import bot_names, load_bot, samples
+from arena.rules import PLAYER_COUNTS
 from arena.sdk import View, play
 from arena.sdk.bot import Bot, Choice, new_chooser
 
@@ -89,8 +90,8 @@ def main() -> None:
         "--players",
         nargs="+",
         type=int,
-        default=(2, 3, 4, 5),
-        choices=(2, 3, 4, 5),
+        default=PLAYER_COUNTS,
+        choices=PLAYER_COUNTS,
         help="numbers of players (default: 2 to 5)",
     )
     parser.add_argument(

@@ -32,7 +32,7 @@ from arena.db.schema import (
     RatingRow,
 )
 from arena.ladder.calibration import PredictedGame
-from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate
+from arena.ladder.matchmaking import Candidate
 from arena.ladder.rating import Rating
 from arena.ladder.rating_events import OVERALL
 from arena.ladder.standings import BoardLine, Standing, standings
@@ -40,6 +40,7 @@ from arena.platform.periodic import Backoff
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, GameRecord, decode
 from arena.protocol.states import BotState, MatchKind
+from arena.rules import PLAYER_COUNTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

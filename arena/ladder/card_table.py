@@ -7,8 +7,7 @@ from operator import add
 from typing import Final
 
 from arena.ladder.card_counts import ALL_TURNS, POINT, WIN, Count, Games, Tally
-from arena.ladder.matchmaking import PLAYER_COUNTS
-from arena.rules import Card, Rules
+from arena.rules import PLAYER_COUNTS, Card, Rules
 
 _Z: Final = 1.959964
 """Half the width of a 95% interval, in standard deviations."""

@@ -1,6 +1,6 @@
 """Draws tables for matches. Does no I/O; the caller provides the random number generator.
 
-A table is drawn for a new version or, if there is none, for the version that has waited longest. The
+A table is drawn for a new version or, if there is none, for the version with the fewest queued games. The
 opponents are drawn from those that have waited longest, so that no version waits much longer than the others.
 Opponents come from a wide range of ratings while ratings are uncertain, and from a narrower range once the
 ratings have settled. About as many opponents are rated above the table's first version as below it.
@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from arena.rules import ROUNDS, Rules
-
-PLAYER_COUNTS = (2, 3, 4, 5)
+from arena.rules import PLAYER_COUNTS, ROUNDS, Rules
 
 DEALS = 12
 """Default number of deals in a match."""

@@ -12,11 +12,12 @@ from typing import Final, TypeVar
 
 from arena.ladder.rating import Closings, Rating, Times, add, close, initial, next_version, update
 from arena.ladder.skills import PRIOR, update_skills
+from arena.rules import PLAYER_COUNTS
 
 OVERALL = 0
 """The list for all games. The other lists are identified by their number of players."""
 
-LISTS = (OVERALL, 2, 3, 4, 5)
+LISTS = (OVERALL, *PLAYER_COUNTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

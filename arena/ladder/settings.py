@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from dataclasses import replace as with_changes
 from typing import Any, Final, Self
 
-from arena.ladder.matchmaking import PLAYER_COUNTS
 from arena.protocol.match import Clock, Limits
+from arena.rules import PLAYER_COUNTS
 
 MAX_DEALS = 24
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table
+from arena.ladder.matchmaking import Candidate, draw_seatings, draw_table
 from arena.ladder.rating_events import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
 from arena.local.bots import HOUSE, LocalBot, digest_of
@@ -22,6 +22,7 @@ from arena.local.resultsfile import ResultsFile, WrongResults
 from arena.local.tally import local_game
 from arena.play.replay.document import Variant
 from arena.protocol.leaderboard import Leaderboard
+from arena.rules import PLAYER_COUNTS
 
 _BEGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _MICROS: Final = 1000

@@ -10,6 +10,7 @@ This package implements docs/rules.md. Clocks, faults, files and networks are ou
 
 from arena.rules.cards import (
     DECK_COUNTS,
+    PLAYER_COUNTS,
     ROUNDS,
     SEED_BYTES,
     SHUFFLE,
@@ -31,6 +32,7 @@ from arena.rules.view import HeldCards, Knowledge, Memory, View, knowledge, seat
 
 __all__ = [
     "DECK_COUNTS",
+    "PLAYER_COUNTS",
     "ROUNDS",
     "SEED_BYTES",
     "SHUFFLE",

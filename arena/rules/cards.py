@@ -31,7 +31,7 @@ class IllegalMove(ValueError):
 
 
 class Card(IntEnum):
-    """A kind of card, in the order of the table of kinds.
+    """A kind of card, in the order of the table of cards.
 
     The rules don't distinguish between cards of the same kind. Zero is unused, so that it can mean "no card"
     in the protocol.
@@ -69,7 +69,7 @@ class Card(IntEnum):
 _BY_LABEL: Final = {card.label: card for card in Card}
 
 Hand = tuple[Card, ...]
-"""Cards in a hand, always in the order of the table of kinds, so that the order discloses nothing."""
+"""Cards in a hand, always in the order of the table of cards, so that the order discloses nothing."""
 
 Table = tuple[Card, ...]
 """Cards in front of a player in this round, in the order in which they were placed."""
@@ -103,6 +103,9 @@ DECK_COUNTS: Final[Mapping[Card, int]] = MappingProxyType(
 ROUNDS: Final = 3
 _HAND_SIZES: Final[Mapping[int, int]] = MappingProxyType({2: 10, 3: 9, 4: 8, 5: 7})
 
+PLAYER_COUNTS: Final = tuple(_HAND_SIZES)
+"""The possible numbers of players: 2, 3, 4 and 5."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
@@ -117,7 +120,7 @@ class Rules:
     dummy: bool = False
 
     def __post_init__(self) -> None:
-        if not 2 <= self.players <= 5:  # noqa: PLR2004 - the rule's own numbers
+        if self.players not in PLAYER_COUNTS:
             raise InvalidRules(f"{self.players} players: Sushi Go! is for 2 to 5")
         if self.dummy and self.players != 2:  # noqa: PLR2004 - the rule's own number
             raise InvalidRules(f"{self.players} players with a dummy: the dummy variant is for exactly 2")
@@ -153,7 +156,7 @@ VARIANTS: Final = tuple(field.name for field in fields(Rules) if field.name != "
 
 @cache
 def unshuffled_deck(rules: Rules) -> tuple[Card, ...]:
-    """Return the deck in the order of the table of kinds: 108 cards, or 112 with soy sauce."""
+    """Return the deck in the order of the table of cards: 108 cards, or 112 with soy sauce."""
     return tuple(
         card
         for card, count in DECK_COUNTS.items()

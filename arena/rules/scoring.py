@@ -7,7 +7,7 @@ Source: the sections "Scoring a round", "Puddings, at the end", "Variants" and
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS, Card, Rules, Table
+from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS, VARIANTS, Card, Rules, Table
 
 DUMPLING_POINTS: Final = (0, 1, 3, 6, 10, 15)
 MAKI_FIRST: Final = 6
@@ -49,6 +49,11 @@ class RoundScore(NamedTuple):
     maki: int
     nigiri: int
     soy_sauce: int
+
+    @classmethod
+    def kinds(cls, rules: Rules) -> tuple[str, ...]:
+        """Return the names of the fields that can have points in these rules."""
+        return tuple(kind for kind in cls._fields if kind not in VARIANTS or kind in rules.variants)
 
 
 def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]:

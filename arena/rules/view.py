@@ -22,7 +22,7 @@ class View(NamedTuple):
     seat: int  # the seat that decides, from 0
     round: int  # from 1
     turn: int  # in the round, from 1
-    hand: Hand  # in the order of the table of kinds; includes the drawn card if in control of the dummy
+    hand: Hand  # in the order of the table of cards; includes the drawn card if in control of the dummy
     tables: tuple[Table, ...]  # cards in front of each participant in this round, in the order placed
     puddings: tuple[int, ...]  # from earlier rounds; puddings of this round are on the tables
     scores: tuple[int, ...]  # points in earlier rounds
@@ -84,7 +84,7 @@ class Knowledge(NamedTuple):
     """
 
     hands: tuple[HeldCards, ...]  # one per player; the dummy's pile, if any, comes last
-    # Cards in unknown places, in the order of the table of kinds. Those not hidden in a hand are undealt.
+    # Cards in unknown places, in the order of the table of cards. Those not hidden in a hand are undealt.
     unseen: Hand
 
 
@@ -179,7 +179,7 @@ def _reveal(memory: Memory, turn: Turn, controller: int | None) -> None:
 
 
 def unplayed_cards(rules: Rules, turns: Iterable[Turn]) -> "Counter[Card]":
-    """Return the game's cards that were not placed in these turns, in the order of the table of kinds."""
+    """Return the game's cards that were not placed in these turns, in the order of the table of cards."""
     cards = Counter(unshuffled_deck(rules))
     for turn in turns:
         for play in turn.plays:

@@ -29,11 +29,12 @@ _PUDDING: Final = int(Card.PUDDING)
 _WASABI: Final = int(Card.WASABI)
 _CHOPSTICKS: Final = int(Card.CHOPSTICKS)
 
-FREE_WASABI: Final = 14
-NIGIRI: Final = 15
-_KINDS: Final = range(16)
+FREE_WASABI: Final = len(Card) + 1
+NIGIRI: Final = len(Card) + 2
+TABLE_SIZE: Final = len(Card) + 3
+"""Number of entries for a player's table: see :attr:`World.tables`."""
 
-_POINTS: Final = [0] * len(_KINDS)
+_POINTS: Final = [0] * TABLE_SIZE
 for _card, _points in NIGIRI_POINTS.items():
     _POINTS[_card] = _points
 
@@ -222,7 +223,7 @@ def worlds(view: View) -> Callable[[Random], World]:
 
 
 def _table(cards: Sequence[Card]) -> list[int]:
-    table = [0] * len(_KINDS)
+    table = [0] * TABLE_SIZE
     for card in cards:
         _place(table, int(card))
     return table

@@ -14,14 +14,14 @@ from arena.db.challenges import ChallengeGame, KnownChallenge, NewChallenge
 from arena.db.errors import BotDisqualified, NoSuchBot
 from arena.db.matches import NewMatch
 from arena.db.store import Store
-from arena.ladder.matchmaking import PLAYER_COUNTS, rotations
+from arena.ladder.matchmaking import rotations
 from arena.platform.settings import Settings
 from arena.play.replay.document import parse
 from arena.protocol.challenges import ChallengeState, ChallengeSummary, Entrant, PlayedGame
 from arena.protocol.games import SeatResult
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchState
-from arena.rules import Rules
+from arena.rules import PLAYER_COUNTS, Rules
 
 MAX_OPPONENTS: Final = max(PLAYER_COUNTS) - 1
 MAX_DEALS: Final = 6
@@ -113,7 +113,7 @@ class Owners:
             raise BotDisqualified(disqualified(known.name, known.reason))
         self.store.activity.check_admission()
         if not 1 <= len(request.opponents) <= MAX_OPPONENTS:
-            raise ChallengeRefused(f"{len(request.opponents)} opponents given: give 1 to {MAX_OPPONENTS}")
+            raise ChallengeRefused(f"{len(request.opponents)} opponents given: choose 1 to {MAX_OPPONENTS}")
         if not 1 <= request.deals <= MAX_DEALS:
             raise ChallengeRefused(f"{request.deals} deals given: choose 1 to {MAX_DEALS}")
         own = self._version(request.bot, known.playing if request.version is None else request.version)

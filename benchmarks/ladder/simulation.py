@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from arena.ladder.matchmaking import (
-    PLAYER_COUNTS,
     Candidate,
     draw_seatings,
     draw_table,
@@ -16,6 +15,7 @@ from arena.ladder.matchmaking import (
 )
 from arena.ladder.rating import Rating, initial, update
 from arena.ladder.skills import PRIOR, update_skills
+from arena.rules import PLAYER_COUNTS
 
 Play = Callable[[Sequence[int], random.Random], tuple[int, ...]]
 """Plays a game of bots, given by seat; returns their places."""

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.ladder.matchmaking import (
-    PLAYER_COUNTS,
     Candidate,
     TooFewBots,
     deal_count,
@@ -21,6 +20,7 @@ from arena.ladder.matchmaking import (
     rotations,
     round_of_tables,
 )
+from arena.rules import PLAYER_COUNTS
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

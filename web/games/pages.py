@@ -14,6 +14,7 @@ from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.analysis import COSTLY, AnalysedDecision, Analysis
 from arena.protocol.states import BotState
 from arena.rules import RoundScore
+from arena.rules.cards import NIGIRI_POINTS
 from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, bot_address, card_title, count, page, viewer_of
@@ -21,7 +22,7 @@ from web.viewer.logs import read_private_log
 from web.viewer.pages import Find, viewer_routes
 from web.viewer.screen import Shown
 
-_NIGIRI: Final = frozenset({"salmon_nigiri", "squid_nigiri", "egg_nigiri"})
+_NIGIRI: Final = frozenset(card.label for card in NIGIRI_POINTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,10 @@ def _rounds(replay: PublicReplay) -> Iterator[RoundTable]:
         yield RoundTable(
             number=number,
             turns=tuple(_lines(turns)),
-            kinds=tuple(_points_by_kind(result.breakdown, soy_sauce=replay.rules.soy_sauce)),
+            kinds=tuple(
+                (card_title(kind), tuple(points.get(kind, 0) for points in result.breakdown))
+                for kind in RoundScore.kinds(replay.rules.as_rules)
+            ),
             scores=tuple(result.scores),
             so_far=tuple(so_far),
         )
@@ -141,14 +145,6 @@ def _cell(turn: ReplayTurn, seat: int, placed: tuple[Placed, ...]) -> Cell:
         return Cell(placed, chopsticks, standin=False, fault=None, millis=None)
     millis = turn.millis[seat] if turn.millis else None
     return Cell(placed, chopsticks, turn.standin[seat], turn.fault[seat], millis)
-
-
-def _points_by_kind(
-    breakdown: Sequence[dict[str, int]], *, soy_sauce: bool
-) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for kind in RoundScore._fields:
-        if kind != "soy_sauce" or soy_sauce:
-            yield card_title(kind), tuple(points.get(kind, 0) for points in breakdown)
 
 
 def _faults(rounds: Sequence[RoundTable], names: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from arena.db.bots import Bots, KnownBot
 from arena.db.game_search import GameOrder
 from arena.db.games import GamePage, GameRepository
 from arena.platform.text import NAME_LENGTH, plain
+from arena.rules import PLAYER_COUNTS
 from web.http.errors import Problem
 
 MAX_INTEGER: Final = 2**63 - 1
@@ -22,7 +23,14 @@ MAX_VERSION: Final = 999_999_999
 
 _BOT: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{1,39}$"
 
-Players = Annotated[int | None, Query(ge=2, le=5, description="Number of players. Default: any number.")]
+Players = Annotated[
+    int | None,
+    Query(
+        ge=min(PLAYER_COUNTS),
+        le=max(PLAYER_COUNTS),
+        description="Number of players. Default: any number.",
+    ),
+]
 House = Annotated[Literal["with", "without"], Query(description="Whether house bots are listed.")]
 Search = Annotated[
     str,

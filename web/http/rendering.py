@@ -14,7 +14,7 @@ from arena.platform.names import WrongName, check_name
 from arena.platform.text import clean_name, whole_percent
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
-from arena.rules import Card
+from arena.rules import PLAYER_COUNTS, Card
 from web.http.authentication import caller_of, is_unencrypted, logged_in, note_caller
 from web.http.caching import tagged
 from web.http.static import STATIC
@@ -198,7 +198,11 @@ ENVIRONMENT: Final = Environment(
     lstrip_blocks=True,
 )
 ENVIRONMENT.globals.update(
-    OUT_OF_MEMORY=OUT_OF_MEMORY, STATIC=STATIC, is_unencrypted=is_unencrypted, origin=origin
+    OUT_OF_MEMORY=OUT_OF_MEMORY,
+    PLAYER_COUNTS=PLAYER_COUNTS,
+    STATIC=STATIC,
+    is_unencrypted=is_unencrypted,
+    origin=origin,
 )
 ENVIRONMENT.filters.update(
     bot_address=bot_address,

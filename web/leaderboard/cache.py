@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Final
 
 from arena.db.standings import RatingRepository
-from arena.ladder.rating_events import OVERALL
+from arena.ladder.rating_events import LISTS, OVERALL
 from arena.ladder.standings import BoardQuery, Standings
 from arena.protocol.leaderboard import Row
 
@@ -79,7 +79,7 @@ class Boards:
     def __init__(self, ratings: RatingRepository, now: Callable[[], datetime]) -> None:
         self._ratings = ratings
         self._now = now
-        self._lists = {players: _List() for players in (OVERALL, 2, 3, 4, 5)}
+        self._lists = {players: _List() for players in LISTS}
 
     def read_all(self) -> None:
         """Read all lists, so that no visitor waits for a first read."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from html import escape
 from typing import Final, NamedTuple
 
-from arena.rules import ROUNDS
+from arena.rules import ROUNDS, RoundScore
 from web.http.rendering import card_name, signed
 from web.viewer.film import ALL_HANDS, Film, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import Scene, scene
@@ -86,18 +86,17 @@ def score_sheet(film: Film) -> ScoreSheet | None:
     replay = film.replay
     if len(replay.rounds) < ROUNDS or not replay.totals:
         return None
-    kinds = tuple(replay.rounds[0].breakdown[0])
-    shown = tuple(kind for kind in kinds if kind != "soy_sauce" or film.rules.soy_sauce)
+    kinds = RoundScore.kinds(film.rules)
     order = sorted(range(film.rules.players), key=lambda seat: (replay.places[seat], seat))
     return ScoreSheet(
-        tuple(kind.replace("_", " ") for kind in shown),
+        tuple(kind.replace("_", " ") for kind in kinds),
         tuple(
             SheetRow(
                 seat,
                 replay.places[seat],
                 film.names[seat],
                 tuple(played.scores[seat] for played in replay.rounds),
-                tuple(sum(played.breakdown[seat][kind] for played in replay.rounds) for kind in shown),
+                tuple(sum(played.breakdown[seat][kind] for played in replay.rounds) for kind in kinds),
                 replay.puddings.counts[seat],
                 replay.puddings.scores[seat],
                 replay.totals[seat],

@@ -7,14 +7,13 @@ from typing import Final, NamedTuple
 from arena.rules import ROUNDS, Rules, State, score_puddings, unplayed_cards
 from arena.rules.state import seat_in_control
 from arena.rules.view import seat_view
-from arena.sdk.search import World, playout
+from arena.sdk.search import TABLE_SIZE, World, playout
 
 NOISE: Final = 0.3
 """Probability of a random card in playouts. With 0.1, the chances in round 3 are too extreme."""
 _FUTURES: Final = 400
 _FUTURES_PER_POSITION: Final = 6
 """Number of futures combined with each final position of a round. They are cheaper than more playouts."""
-_KINDS: Final = 16
 
 
 class Future(NamedTuple):
@@ -99,7 +98,7 @@ def _new_round(state: State, number: int, hands: list[list[int]]) -> World:
         puddings=nothing,
     )
     pile = hands.pop() if rules.dummy else []
-    world = World(start, hands, [[0] * _KINDS for _ in range(rules.participants)], pile)
+    world = World(start, hands, [[0] * TABLE_SIZE for _ in range(rules.participants)], pile)
     if pile:
         world.hands[world.controller].append(pile.pop())
     return world
