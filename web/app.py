@@ -30,11 +30,11 @@ from web.bots.picks import pick_pages
 from web.cards import card_pages, cards_api
 from web.challenges import challenge_api, challenge_pages
 from web.data import PARQUET_TYPE, data_pages
-from web.docs.pages import Downloads, crawler_pages, document_pages, open_documentation
+from web.docs.pages import Downloads, document_pages, open_documentation
 from web.feeds import feeds
-from web.front import front_pages
+from web.front import crawler_pages, front_pages
 from web.games.api import games_api, logs_api
-from web.games.listing import public_pages
+from web.games.listing import games_list_pages
 from web.games.pages import game_pages
 from web.http.api import description_api
 from web.http.authentication import Callers
@@ -49,7 +49,7 @@ from web.http.static import MOUNT, VersionedFiles
 from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts
 from web.leaderboard.cache import Boards
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
-from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
+from web.leaderboard.pages import badge_pages, leaderboard_api, leaderboard_pages
 from web.live import live_api, live_pages, tv_pages
 from web.play.pages import play_pages
 from web.play.puzzle import puzzle_pages
@@ -181,14 +181,14 @@ def create_app(components: Components) -> FastAPI:
     app.add_middleware(ConcurrencyLimit)
     app.add_middleware(SameSite)
     app.add_middleware(BodyTimeoutMiddleware, timeouts=components.body_timeouts)
-    attempts = RateLimits(store.rate_limits, accounts, components.now)
-    app.state.callers = Callers(accounts, store.bots, attempts.count_change)
+    limits = RateLimits(store.rate_limits, accounts, components.now)
+    app.state.callers = Callers(accounts, store.bots, limits.count_change)
     routers = (
         front_pages(store, boards, components.now),
         leaderboard_pages(boards, store.histories),
         calibration_pages(calibrations),
         badge_pages(boards, store.bots),
-        public_pages(store.games, store.bots),
+        games_list_pages(store.games, store.bots),
         data_pages(components.exports),
         crawler_pages(boards, documentation),
         status_pages(store, components.receiver.has_room, components.now),
@@ -204,18 +204,18 @@ def create_app(components: Components) -> FastAPI:
         pick_pages(store),
         feeds(store, components.now),
         play_pages(
-            store, attempts, components.now, tables=components.tables_for_people, analyses=components.analyses
+            store, limits, components.now, tables=components.tables_for_people, analyses=components.analyses
         ),
         puzzle_pages(store.puzzles, components.now),
         challenge_pages(components.store),
-        entry_pages(accounts, attempts, components.metrics),
-        account_pages(accounts, attempts),
-        subscription_pages(components.subscriptions, attempts),
+        entry_pages(accounts, limits, components.metrics),
+        account_pages(accounts, limits),
+        subscription_pages(components.subscriptions, limits),
         mail_pages(store.subscriptions, components.now),
         submission_pages(store, components.receiver, components.downloads),
         health_api(store.check),
         description_api(),
-        public_api(boards),
+        leaderboard_api(boards),
         calibration_api(calibrations),
         status_api(store, components.receiver.has_room, components.now),
         games_api(store.games, store.analyses),
@@ -225,8 +225,8 @@ def create_app(components: Components) -> FastAPI:
         bots_api(store.bots, components.owners),
         histories_api(components.store),
         challenge_api(store.challenges, components.owners),
-        account_api(accounts, attempts),
-        subscription_api(components.subscriptions, attempts),
+        account_api(accounts, limits),
+        subscription_api(components.subscriptions, limits),
         submission_api(store.submissions, components.owners, components.receiver, components.metrics),
     )
     for router in routers:

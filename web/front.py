@@ -1,12 +1,14 @@
-"""The front page: an introduction, a game to watch, the leaders and the puzzle of the day."""
+"""The site's root: the front page, and the addresses that search engines and browsers look for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from html import escape
 from typing import Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from arena.db.activity import Activity, RemarkableGame
 from arena.db.analyses import KnownPuzzle
@@ -14,9 +16,11 @@ from arena.db.games import GameRepository, GameSummary
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
 from arena.ladder.standings import BoardQuery
-from web.http.caching import conditional_response
+from web.docs.pages import Documentation
+from web.http.caching import conditional_response, tagged
 from web.http.parameters import has_replay
-from web.http.rendering import PageRouter, page
+from web.http.rendering import PageRouter, origin, page
+from web.http.static import MOUNT
 from web.leaderboard.cache import Boards, scale_of
 from web.live import watchable
 from web.play.puzzle import lay_out_puzzle, newest_puzzle
@@ -107,3 +111,60 @@ def _featured_game(activity: Activity, games: GameRepository, since: datetime) -
     older = (each for each in activity.remarkable if has_replay(games, each.game.game))
     found = found or next(older, None)
     return None if found is None else Featured(game=found.game, highlight=found)
+
+
+_PAGES: Final = (
+    "/",
+    "/leaderboard",
+    "/leaderboard/versus",
+    "/leaderboard/calibration",
+    "/compare",
+    "/play",
+    "/puzzle",
+    "/start",
+    "/games",
+    "/data",
+    "/cards",
+    "/docs",
+)
+_MAX_BOTS: Final = 10_000
+"""A sitemap has at most 50,000 addresses (sitemaps.org)."""
+
+_SITEMAP: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_ROBOTS: Final = """\
+User-agent: *
+Disallow: /api/
+Disallow: /account
+Disallow: /embed/
+Disallow: /live/
+Disallow: /mine
+Disallow: /submissions
+Disallow: /tv
+Sitemap: {origin}/sitemap.xml
+"""
+
+
+def crawler_pages(boards: Boards, documentation: Documentation) -> APIRouter:
+    """Return the routes for search engines."""
+    router = PageRouter(anonymous=True)
+
+    @router.get("/robots.txt")
+    def robots(request: Request) -> Response:
+        return tagged(request, PlainTextResponse(_ROBOTS.format(origin=origin(request))))
+
+    @router.get("/sitemap.xml")
+    def sitemap(request: Request) -> Response:
+        documents = [page.address for chapter in documentation.chapters for page in chapter.pages]
+        bots = [f"/bots/{name}" for name in boards.names()[:_MAX_BOTS]]
+        places = "".join(
+            f"<url><loc>{escape(origin(request) + quote(address))}</loc></url>\n"
+            for address in (*_PAGES, *documents, *bots)
+        )
+        text = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{_SITEMAP}">\n{places}</urlset>\n'
+        return tagged(request, Response(text, media_type="application/xml"))
+
+    @router.get("/favicon.ico")
+    def icon() -> Response:
+        return RedirectResponse(f"{MOUNT}/mark.svg", 308)
+
+    return router

@@ -72,7 +72,7 @@ LoggedIn = Annotated[Caller, guard()]
 Maker = Annotated[Caller, guard(Scope.TOKENS)]
 
 
-def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
+def account_api(accounts: Accounts, limits: RateLimits) -> APIRouter:
     """Return the API routes for accounts."""
     router = DataRouter("account")
 
@@ -108,7 +108,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
         by: StoredPassword | Bearer | None = _bearer(caller)
         try:
             if caller.session is not None:
-                attempts.confirm_password(caller.session)
+                limits.confirm_password(caller.session)
                 by = accounts.sessions.confirm(caller.account, body.password, address=address)
             secret, token = accounts.tokens.create(
                 caller.account,

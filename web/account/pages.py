@@ -41,10 +41,10 @@ WayBack = Annotated[str, Query(alias="next")]
 """The page to go to after logging in. Anyone can set it in a link, so it must be on this site."""
 
 
-def entry_pages(accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) -> APIRouter:
+def entry_pages(accounts: Accounts, limits: RateLimits, metrics: SiteMetrics) -> APIRouter:
     """Return the routes for registration, login and logout."""
     router = PageRouter()
-    entry = _Entry(accounts, attempts, metrics)
+    entry = _Entry(accounts, limits, metrics)
     router.add_api_route("/login", entry.login_form)
     router.add_api_route("/login", entry.login, methods=["POST"])
     router.add_api_route("/register", entry.register_form)
@@ -56,9 +56,9 @@ def entry_pages(accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) 
 class _Entry:
     """The pages' request handlers."""
 
-    def __init__(self, accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) -> None:
+    def __init__(self, accounts: Accounts, limits: RateLimits, metrics: SiteMetrics) -> None:
         self._accounts = accounts
-        self._attempts = attempts
+        self._limits = limits
         self._metrics = metrics
 
     def login_form(self, request: Request, onward: WayBack = "") -> Response:
@@ -66,7 +66,7 @@ class _Entry:
 
     def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
         try:
-            with self._attempts.count_login(request, name):
+            with self._limits.count_login(request, name):
                 checked = self._accounts.sessions.check(name, password, address=address_of(request))
                 return self._enter(request, checked, onward)
         except Problem:
@@ -90,7 +90,7 @@ class _Entry:
         onward: Onward = "",
     ) -> Response:
         if self._accounts.registration.mode is not RegistrationMode.CLOSED:
-            self._attempts.count_registration(request)
+            self._limits.count_registration(request)
         try:
             account = self._accounts.registration.register(
                 name, password, invitation.strip(), address=address_of(request)
@@ -158,10 +158,10 @@ Kept = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 """ID of a token to keep when the password changes."""
 
 
-def account_pages(accounts: Accounts, attempts: RateLimits) -> APIRouter:
+def account_pages(accounts: Accounts, limits: RateLimits) -> APIRouter:
     """Return the routes for the account page. They require a session; tokens are for programs."""
     router = PageRouter(prefix="/account")
-    own = _OwnAccount(accounts, attempts)
+    own = _OwnAccount(accounts, limits)
     router.add_api_route("", own.show)
     for path, action in (
         ("/password", own.change_password),
@@ -177,9 +177,9 @@ def account_pages(accounts: Accounts, attempts: RateLimits) -> APIRouter:
 class _OwnAccount:
     """The pages' request handlers."""
 
-    def __init__(self, accounts: Accounts, attempts: RateLimits) -> None:
+    def __init__(self, accounts: Accounts, limits: RateLimits) -> None:
         self._accounts = accounts
-        self._attempts = attempts
+        self._limits = limits
 
     def show(self, request: Request, session: Session, done: str = "") -> Response:
         return self._page(request, session, done=done)
@@ -192,7 +192,7 @@ class _OwnAccount:
         old: Text = "",
         new: Text = "",
     ) -> Response:
-        self._attempts.confirm_password(session)
+        self._limits.confirm_password(session)
         try:
             changed = self._accounts.own.change_password(
                 session, old, new, keep=keep, address=address_of(request)
@@ -218,7 +218,7 @@ class _OwnAccount:
         days: Annotated[int, Form(ge=1, le=MAX_DAYS)] = 30,
     ) -> Response:
         chosen = {scope for scope in Scope if scope in scopes}
-        self._attempts.confirm_password(session)
+        self._limits.confirm_password(session)
         address = address_of(request)
         try:
             checked = self._accounts.sessions.confirm(session.account, password, address=address)
@@ -237,7 +237,7 @@ class _OwnAccount:
         return _redirect("token")
 
     def delete(self, request: Request, session: Session, password: Text = "") -> Response:
-        self._attempts.confirm_password(session)
+        self._limits.confirm_password(session)
         try:
             pseudonym = self._accounts.own.delete(session.account, password, address=address_of(request))
         except (AccountError, LastOperator) as error:

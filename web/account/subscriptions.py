@@ -91,7 +91,7 @@ class WantedTopics(BaseModel):
     topics: Annotated[set[Topic], Field(min_length=1)]
 
 
-def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
+def subscription_api(subscriptions: OwnSubscriptions, limits: RateLimits) -> APIRouter:
     """Return the API routes for subscriptions."""
     router = DataRouter("account")
 
@@ -108,7 +108,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     def add(request: Request, caller: Owner, body: WantedSubscription) -> AddedSubscription:
         """Add a webhook or an email address. Also requires `read`, since notifications may be private."""
         _require_read_scope(caller)
-        attempts.count_subscription(request, caller.account, body.address)
+        limits.count_subscription(request, caller.account, body.address)
         try:
             secret, added = subscriptions.add(
                 caller.account, body.kind, body.address, body.topics, address=address_of(request)
@@ -132,7 +132,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     )
     def test(request: Request, caller: Owner, number: Number) -> Subscription:
         """Send a test notification. If the subscription is off, this switches it on again."""
-        attempts.count_test(request, caller.account)
+        limits.count_test(request, caller.account)
         try:
             return _known_or_404(subscriptions.test(caller.account, number))
         except NotConfirmed as error:
@@ -158,10 +158,10 @@ def _known_or_404(known: Subscription | None) -> Subscription:
     return known
 
 
-def subscription_pages(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
+def subscription_pages(subscriptions: OwnSubscriptions, limits: RateLimits) -> APIRouter:
     """Return the routes for an account's notifications page. They require a session."""
     router = PageRouter(prefix=_HOME)
-    own = _OwnPages(subscriptions, attempts)
+    own = _OwnPages(subscriptions, limits)
     router.add_api_route("", own.show)
     router.add_api_route("", own.add, methods=["POST"])
     for path, action in (
@@ -176,9 +176,9 @@ def subscription_pages(subscriptions: OwnSubscriptions, attempts: RateLimits) ->
 class _OwnPages:
     """The pages' request handlers."""
 
-    def __init__(self, subscriptions: OwnSubscriptions, attempts: RateLimits) -> None:
+    def __init__(self, subscriptions: OwnSubscriptions, limits: RateLimits) -> None:
         self._subscriptions = subscriptions
-        self._attempts = attempts
+        self._limits = limits
 
     def show(self, request: Request, session: Session, done: str = "") -> Response:
         return self._page(request, session.account, done=done)
@@ -191,7 +191,7 @@ class _OwnPages:
         kind: Annotated[SubscriptionKind, Form()],
         address: Annotated[str, Form(max_length=_MAX_LENGTH)] = "",
     ) -> Response:
-        self._attempts.count_subscription(request, session.account, address)
+        self._limits.count_subscription(request, session.account, address)
         try:
             secret, _ = self._subscriptions.add(
                 session.account, kind, address.strip(), topics, address=address_of(request)
@@ -214,7 +214,7 @@ class _OwnPages:
         return _redirect_or_404(found is not None, "topics")
 
     def test(self, request: Request, session: Session, number: Number) -> Response:
-        self._attempts.count_test(request, session.account)
+        self._limits.count_test(request, session.account)
         try:
             found = self._subscriptions.test(session.account, number)
         except NotConfirmed as error:

@@ -1,4 +1,4 @@
-"""The pages of the project's documents, each rendered once, and the sitemap for search engines."""
+"""The pages of the project's documents, each rendered once."""
 
 import pathlib
 import posixpath
@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from typing import Annotated, Final
-from urllib.parse import quote
 
 import structlog
 from fastapi import APIRouter, HTTPException, Path, Request, Response
-from fastapi.responses import PlainTextResponse, RedirectResponse
+from fastapi.responses import PlainTextResponse
 
 from arena.platform.files import shared_folder
 from web.docs.markdown import Document, render
 from web.docs.rules import PICTURES, with_faces
 from web.http.caching import tagged
 from web.http.rendering import PageRouter, origin, page
-from web.http.static import MOUNT
-from web.leaderboard.cache import Boards
 
 RULES: Final = "docs/rules.md"
 PLACEHOLDER: Final = "https://arena.example"
@@ -276,60 +273,3 @@ def _find(documentation: Documentation, address: str) -> Page:
     if found is None:
         raise HTTPException(404, "There is no such documentation page. The index at /docs lists all pages.")
     return found
-
-
-_PAGES: Final = (
-    "/",
-    "/leaderboard",
-    "/leaderboard/versus",
-    "/leaderboard/calibration",
-    "/compare",
-    "/play",
-    "/puzzle",
-    "/start",
-    "/games",
-    "/data",
-    "/cards",
-    "/docs",
-)
-_MAX_BOTS: Final = 10_000
-"""A sitemap has at most 50,000 addresses (sitemaps.org)."""
-
-_SITEMAP: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
-_ROBOTS: Final = """\
-User-agent: *
-Disallow: /api/
-Disallow: /account
-Disallow: /embed/
-Disallow: /live/
-Disallow: /mine
-Disallow: /submissions
-Disallow: /tv
-Sitemap: {origin}/sitemap.xml
-"""
-
-
-def crawler_pages(boards: Boards, documentation: Documentation) -> APIRouter:
-    """Return the routes for search engines."""
-    router = PageRouter(anonymous=True)
-
-    @router.get("/robots.txt")
-    def robots(request: Request) -> Response:
-        return tagged(request, PlainTextResponse(_ROBOTS.format(origin=origin(request))))
-
-    @router.get("/sitemap.xml")
-    def sitemap(request: Request) -> Response:
-        documents = [page.address for chapter in documentation.chapters for page in chapter.pages]
-        bots = [f"/bots/{name}" for name in boards.names()[:_MAX_BOTS]]
-        places = "".join(
-            f"<url><loc>{escape(origin(request) + quote(address))}</loc></url>\n"
-            for address in (*_PAGES, *documents, *bots)
-        )
-        text = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{_SITEMAP}">\n{places}</urlset>\n'
-        return tagged(request, Response(text, media_type="application/xml"))
-
-    @router.get("/favicon.ico")
-    def icon() -> Response:
-        return RedirectResponse(f"{MOUNT}/mark.svg", 308)
-
-    return router

@@ -123,7 +123,7 @@ def read_games(
     return ListedGames(games=listed[:limit], following=following, searched=searched)
 
 
-def public_pages(repository: GameRepository, bots: Bots) -> APIRouter:
+def games_list_pages(repository: GameRepository, bots: Bots) -> APIRouter:
     """Return the route for the list of games."""
     router = PageRouter()
 

@@ -163,7 +163,7 @@ def _table(board: Board, query: LeaderboardQuery) -> Response:
     return response
 
 
-def public_api(boards: Boards) -> APIRouter:
+def leaderboard_api(boards: Boards) -> APIRouter:
     """Return the route for the leaderboard API."""
     router = DataRouter("arena")
 
