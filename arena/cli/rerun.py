@@ -63,7 +63,9 @@ def rerun(  # noqa: PLR0913 - one argument per option
     names = list(words or ())
     bot = solver(names.pop() if names and command is None else None, command)
     if bool(names) == lost:
-        fail("specify either --lost, or games before the bot; for example: arena rerun 475 mybot.py")
+        fail(
+            "specify --lost, or list one or more games before the bot; for example: arena rerun 475 mybot.py"
+        )
     seats = list(_lost_seats(count, of) if lost else _specified_seats(names, bot, of))
     found: list[Answered] = []
     stderr, code = "", 0

@@ -104,7 +104,7 @@ class Challenges(Repository):
             if (open_ones := _open_count(connection, new.account)) >= MAX_OPEN:
                 raise QuotaReached(
                     f"you have {counted(open_ones, 'challenge')} in progress, and the limit is {MAX_OPEN}: "
-                    "wait until one of them has ended"
+                    "wait until one of them has finished"
                 )
             number = connection.execute(
                 insert(ChallengeRow)

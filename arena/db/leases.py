@@ -3,7 +3,7 @@
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │
        ├──release─────────┤
-       └──void, expire────┴── at the limit ──▶ quarantined
+       └──void, loss──────┴── at the limit ──▶ quarantined
 
 Every claim increments ``attempt``, which is the fencing token: a write for an earlier attempt changes
 nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow worker's
@@ -64,11 +64,11 @@ RENEW_SECONDS: Final = 4.0
 """Seconds between renewals of a lease, and between searches for expired leases."""
 
 _MAX_VOIDS: Final = 3
-"""Number of arena faults at which a match is quarantined."""
+"""Number of arena faults after which a match is quarantined."""
 
 _MAX_LOSSES: Final = 20
-"""Number of lost workers and coordinators at which a match is quarantined: high, because the match is rarely
-the cause of such a loss."""
+"""Number of lost workers and coordinators after which a match is quarantined: high, because the match is
+rarely the cause of such a loss."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,8 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
         >= MAX_IN_PROGRESS
     ):
         raise QuotaReached(
-            f"{new.author} has {MAX_IN_PROGRESS} submissions and checks in progress: wait until one has ended"
+            f"{new.author} has {MAX_IN_PROGRESS} submissions and checks in progress: "
+            "wait until one of them has finished"
         )
     if count(connection, SubmissionRow, text(OPEN_SUBMISSION)) >= quota.open_submissions:
         raise QuotaReached(f"{quota.open_submissions} submissions are in progress: try again later")

@@ -38,9 +38,6 @@ _CAUSE_KINDS: Final = {
     Fault.PROTOCOL: CauseKind.PROTOCOL,
 }
 
-_NON_FINAL_FAULTS: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOCOL})
-"""Faults after which a bot keeps running, so it may print more."""
-
 MAX_REPEATS: Final = 2
 """Maximum number of times to repeat games because the host may have caused the failure."""
 
@@ -211,7 +208,7 @@ def _details(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
         yield "exiting with code 0 before Hello usually means that run() was never called"
     if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:
         yield from _exit_position(failure.fault, report.stderr)
-    if failure.fault in _NON_FINAL_FAULTS:
+    if failure.fault not in FINAL_FAULTS:  # the bot keeps running, so it may have printed more
         yield from _fault_position(failure.fault, request, report.stderr)
 
 

@@ -1,4 +1,4 @@
-"""Compares two bots: plans paired games and evaluates them. Pure, except for reading results.
+"""Compares two bots: plans paired games and evaluates them. Does no I/O, except for reading results.
 
 Every deal is played twice, and the two bots swap seats in the second game. Without a field, they share the
 table and sit in alternate seats. With a field, they don't meet: each plays in the same seat against the same

@@ -48,7 +48,7 @@ class ResultsFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._file.close()
-            raise WrongResults(f"another command is writing to {path}: wait until it ends") from error
+            raise WrongResults(f"another command is writing to {path}: wait until it finishes") from error
 
     def read(self, requested: H, line: object, kind: str) -> tuple[H, tuple[Any, ...]]:
         """Read the header and the results. If the file is empty, return ``requested`` and no results.

@@ -1,8 +1,8 @@
-"""A sequential test on paired results: the generalised sequential probability ratio test (GSPRT). Pure.
+"""A sequential test on paired results: the generalised sequential probability ratio test (GSPRT).
 
 Each observation is the difference between two bots on one deal, from -1 to 1; deals are independent. No
 distribution is assumed. Under H0 the mean difference is 0, and under H1 it is ``effect``. Each hypothesis is
-represented by the likeliest distribution on the observed values that has its mean. The log-likelihood ratio
+represented by the most likely distribution over the observed values with its mean. The log-likelihood ratio
 compares the two distributions. The test stops at Wald's bounds. Fishtest tests chess programs in the same
 way. The method is described in Michel Van den Bergh, "The generalized maximum likelihood ratio for the
 expectation of a distribution".

@@ -75,7 +75,7 @@ class Deliverer:
         """Record overtaken bots, and remove what will not be delivered.
 
         Removes email addresses that were never confirmed and, if no mail server is set up, old emails:
-        otherwise, subscribers would get all of them once one is. Raises StoreError.
+        otherwise, setting one up would send all of them. Raises StoreError.
         """
         self._store.held_ranks.compare(self._store.ratings.standings(), self._now())
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRMATION_TIME)

@@ -25,8 +25,8 @@ _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
 _MAX_UNMATCHED_SECONDS: Final = 0.2
-"""Maximum throttled time to carry over, because it may not appear as run delay until a later measurement. The
-quota's period is 0.1 s."""
+"""Maximum throttled time to carry over. It is carried over because it may appear as run delay only in a later
+measurement. The quota's period is 0.1 s."""
 
 _IDLE_SECONDS: Final = 0.001
 """A sandbox that has used less than this since the last measurement counts as idle."""

@@ -12,7 +12,7 @@ from arena.rules import Move, View
 
 
 class Fault(StrEnum):
-    """Reason for a stand-in's decision. The last three make the stand-in play the rest of the game."""
+    """Reason for a stand-in's decision. After one of ``FINAL_FAULTS``, it plays the rest of the game."""
 
     TIMEOUT = "timeout"
     ILLEGAL = "illegal"
@@ -44,7 +44,7 @@ FAULTS_TO_TAKE_OVER: Final = 3
 
 
 def stand_in(view: View) -> Move:
-    """Return the stand-in's move: the first card of the hand in the order of the table of kinds.
+    """Return the stand-in's move: the first card of the hand in the order of the table of cards.
 
     The stand-in never uses chopsticks. If the seat controls the dummy, the dummy gets the next card of
     the hand. The move depends only on the view, so that a record can be checked.

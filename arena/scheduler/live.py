@@ -33,7 +33,7 @@ def check_progress(claim: Claim, progress: Progress) -> WatchedGame:
     spec, index = claim.spec, progress.game
     if (progress.match, progress.attempt) != (spec.match, spec.attempt):
         raise RecordRefused(
-            f"the progress is for match {progress.match}, attempt {progress.attempt}, "
+            f"the progress message is for match {progress.match}, attempt {progress.attempt}, "
             f"not for match {spec.match}, attempt {spec.attempt}"
         )
     if not 0 <= index < len(spec.seeds):

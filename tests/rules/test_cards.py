@@ -36,7 +36,7 @@ def test_soy_sauce_adds_four_cards_at_the_end() -> None:
 
 
 def test_the_deck_starts_in_the_order_of_the_table_of_kinds() -> None:
-    """The deck that is shuffled is in the order of the rules' table of kinds."""
+    """The deck that is shuffled is in the order of the rules' table of cards."""
     deck = unshuffled_deck(Rules(players=5, soy_sauce=True))
     assert list(deck) == sorted(deck)
     assert list(dict.fromkeys(deck)) == list(DECK_COUNTS) == list(Card)

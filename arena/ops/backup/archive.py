@@ -96,7 +96,7 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
             del buffer[:end]
             yield batch
     if buffer:
-        raise ValueError("the last batch of rows is cut off")
+        raise ValueError("the last batch of rows is truncated")
 
 
 _MAX_ERROR_LENGTH: Final = 200

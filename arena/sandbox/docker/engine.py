@@ -42,8 +42,8 @@ def connect() -> docker.APIClient:
     except (DockerException, OSError) as error:
         raise EngineUnavailable(
             f"no Docker engine responds at {address}: {error}. Start one, make sure that you are allowed "
-            "to use it (join the docker group), or set DOCKER_HOST to another one. Without an engine, bots "
-            "can run only as plain processes, which is safe only for your own bots."
+            "to use it (join the docker group), or set DOCKER_HOST to another engine's address. Without an "
+            "engine, bots can run only as plain processes, which is safe only for your own bots."
         ) from error
     client.timeout = _CALL_SECONDS
     return client

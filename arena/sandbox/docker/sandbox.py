@@ -131,7 +131,7 @@ class DockerSandbox:
         if code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeFailure(
                 f"container {self._name} was killed because all bots together reached the memory limit of "
-                "their control group: check what else is running in it"
+                "their control group: check what else is running in that group"
             )
         self._check_untouched()
 

@@ -64,7 +64,7 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     """Only in the variant "soy sauce": 4 points for the most colours."""
 
 class Card(_Card, metaclass=_CardEnumTypeWrapper):
-    """A kind of card, numbered in the order of the table of kinds in the rules."""
+    """A kind of card, numbered in the order of the table of cards in the rules."""
 
 CARD_UNSPECIFIED: Card.ValueType  # 0
 """Not a card. In a field that may be empty, it means "none"."""
@@ -608,7 +608,7 @@ class TurnRequest(_message.Message):
 
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """The hand, in the order of the table of kinds. If this seat controls the
+        """The hand, in the order of the table of cards. If this seat controls the
         dummy, the hand includes the drawn card.
         """
 

@@ -219,7 +219,7 @@ FORGERIES: dict[str, tuple[Callable[[Forgery], None], str]] = {
     "rows that are none": (lambda f: f.raw.update(bot=b"\0\0\0\1\xc1"), "can't be restored"),
     "rows within rows without end": (_deep, "can't be restored"),
     "a batch that no memory holds": (_more_than_memory, "a batch of rows is"),
-    "rows that are cut off": (lambda f: f.raw.update(bot=b"\0\0\0\7abc"), "cut off"),
+    "truncated rows": (lambda f: f.raw.update(bot=b"\0\0\0\7abc"), "truncated"),
     "fewer rows than it says": (lambda f: f.counts.update(bot=99), "bot has 6 rows instead of 99"),
     "no such table": (_no_table, "the tables differ from those of revision"),
     "a table too many": (_another_table, "the tables differ from those of revision"),
