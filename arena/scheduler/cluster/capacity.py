@@ -59,6 +59,15 @@ class _Worker:
     def accepts_matches(self, now: float) -> bool:
         return self.member.state.takes_matches and self.backoff_until <= now
 
+    def is_expected_to_play(self, seats: int) -> bool:
+        """Return True if nothing but other matches, or a backoff, keeps the worker from playing a match."""
+        return (
+            self.probation_until is None
+            and self.member.card.seats >= seats
+            and self.member.state.takes_matches
+            and self.backoff_until < math.inf
+        )
+
     def trusted(self, now: float) -> bool:
         """Return True if the worker may get matches that other workers could play."""
         return self.probation_until is None or (self.probation_until <= now and not self.unchecked)
@@ -91,10 +100,7 @@ class ClusterCapacity:
         """
         candidates = {run: worker for run, worker in self._workers.items() if worker.accepts_matches(now)}
         # If a worker that isn't on probation has enough seats, wait for it, even if it is busy or in backoff.
-        if any(
-            worker.probation_until is None and worker.member.card.seats >= seats
-            for worker in self._workers.values()
-        ):
+        if any(worker.is_expected_to_play(seats) for worker in self._workers.values()):
             candidates = {run: worker for run, worker in candidates.items() if worker.trusted(now)}
         free = {run: worker.free(self._session) for run, worker in candidates.items()}
         run = max(free, key=free.__getitem__, default=None)

@@ -1,7 +1,9 @@
 """A coordinator's connection to a scheduler: lists the workers and sends them matches."""
 
 import asyncio
+import math
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
@@ -22,6 +24,10 @@ _CALL_SECONDS: Final = 10.0
 
 _FETCH_SECONDS: Final = 1.0
 """Pause before a result is fetched again after the connection has failed."""
+
+_MAX_FETCH_SECONDS: Final = 30.0
+"""Time for these attempts. A worker may stay connected although the scheduler can't reach it: without this
+limit, its match would end only at the coordinator's deadline, up to an hour later."""
 
 _MAX_NAME_LENGTH: Final = 64
 
@@ -137,18 +143,23 @@ async def _forward(client: Client, task: DaskFuture[bytes], answer: Future[bytes
     else:
         if answer.set_running_or_notify_cancel():
             answer.set_result(result)
+    finally:
+        # An error's traceback would keep the task until the next garbage collection.
+        task.release()
 
 
 async def _fetched(client: Client, task: DaskFuture[bytes]) -> bytes:
     """Return a task's result, or raise its error.
 
-    If the connection fails during the fetch, or the scheduler can't reach the worker, fetch the result again;
-    dask's own executor would never complete the future. Each result is fetched separately: dask would fetch
-    several together, and drop all of them if it couldn't reach one of their workers.
+    If the connection fails during the fetch, or the scheduler can't reach the worker, fetch the result again,
+    and raise TimeoutError after ``_MAX_FETCH_SECONDS``; dask's own executor would never complete the future.
+    Each result is fetched separately: dask would fetch several together, and drop all of them if it couldn't
+    reach one of their workers.
     """
     # These members have no type annotations in dask, and no public equivalent for this event loop.
     scheduler: Any = client.scheduler
     state: Any = task._state  # noqa: SLF001 - as above
+    deadline = math.inf
     while True:
         await state.wait()
         if task.status != "finished":
@@ -158,6 +169,9 @@ async def _fetched(client: Client, task: DaskFuture[bytes]) -> bytes:
             if response["status"] == "OK":
                 result: bytes = response["data"][task.key]
                 return result
+        deadline = min(deadline, time.monotonic() + _MAX_FETCH_SECONDS)
+        if time.monotonic() >= deadline:
+            raise TimeoutError("its result can't be fetched, because the scheduler can't reach it")
         await asyncio.sleep(_FETCH_SECONDS)
 
 

@@ -74,9 +74,13 @@ def _worker(scheduler: Scheduler, folder: Path, name: str) -> Worker:
     )
 
 
-def test_an_unreachable_worker_does_not_delay_other_results(tmp_path: Path) -> None:
-    """The results of the others arrive although those of this worker can't be fetched."""
+@pytest.mark.usefixtures("_uncollected")
+def test_an_unreachable_worker_does_not_delay_other_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The results of the others arrive although those of this worker can't be fetched, and so are lost."""
     configure_dask()
+    monkeypatch.setattr("arena.scheduler.cluster.link._MAX_FETCH_SECONDS", 3.0)
     asyncio.run(_check_unreachable_worker(tmp_path))
 
 
@@ -100,7 +104,10 @@ async def _check_unreachable_worker(folder: Path) -> None:
                     wait_until(lambda: len(cut_off.data) > number, "the end of the match")  # noqa: B023 - called immediately
                     time.sleep(0.2)
                 assert link.submit(members["other"], 1, play_here, b"", "s", "t").result(WAIT_SECONDS)
-                assert not any(each.done() for each in lost)
+                while lost:
+                    with pytest.raises(TimeoutError, match="scheduler can't reach it"):
+                        lost.pop().result(WAIT_SECONDS)
+                wait_until(lambda: not scheduler.tasks, "no matches that dask could play again")
 
         await asyncio.to_thread(answers)
 

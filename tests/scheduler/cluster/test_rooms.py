@@ -214,3 +214,14 @@ def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
     where.update([member("b", seats=8)])
     where.put_on_probation("b", until=120.0)
     assert taken(where, 2, now=62.0) == "b"  # no other worker is left
+
+
+def test_no_match_waits_for_a_worker_that_accepts_none() -> None:
+    """A worker on probation plays at once if the others have trouble, are leaving or have been abandoned."""
+    full = member("full", state=WorkerState(busy={}, trouble="the disk is full"))
+    leaving = member("leaving", state=WorkerState(busy={}, leaving=True))
+    for others in ([full], [leaving], [member("abandoned")]):
+        where = rooms(*others, member("doubted"))
+        where.abandon("abandoned")
+        where.put_on_probation("doubted", until=60.0)
+        assert taken(where, 2, now=1.0) == "doubted"
