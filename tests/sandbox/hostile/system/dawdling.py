@@ -16,7 +16,7 @@ _MIN_SECONDS: Final = 7.0
 """gVisor counts the time in which the quota stops a process as CPU time."""
 
 _STOP_SECONDS: Final = 40.0
-"""Longer than three decisions at a table of slow bots on a busy host."""
+"""Much longer than the three decisions that the bot is late for, 8 s in total."""
 
 _OVER_SECONDS: Final = 5.4
 """Beyond the move time of 1 s, such a decision takes 4.4 s of the bank of 5 s, and two take 8.8 s. The first
