@@ -218,7 +218,7 @@ def create_app(components: Components) -> FastAPI:
         leaderboard_api(boards),
         calibration_api(calibrations),
         status_api(store, components.receiver.has_room, components.now),
-        games_api(store.games, store.analyses),
+        games_api(store.games, store.bots, store.analyses),
         logs_api(store.logs),
         live_api(store.live),
         cards_api(store.cards),

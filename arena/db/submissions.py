@@ -125,13 +125,13 @@ class SubmissionRepository(Repository):
     ) -> tuple[KnownSubmission, ...]:
         """Return at most ``limit`` submissions with numbers below ``before``, newest first.
 
-        ``account`` and ``bot`` narrow the list.
+        ``account`` and ``bot``, in any case, narrow the list.
         """
         query = _submissions().order_by(SubmissionRow.number.desc()).limit(limit)
         if account is not None:
             query = query.where(SubmissionRow.account_id == account)
         if bot is not None:
-            query = query.where(SubmissionRow.bot == bot)
+            query = query.where(func.lower(SubmissionRow.bot) == bot.lower())
         if before is not None:
             query = query.where(SubmissionRow.number < before)
         with self._transactions.read() as connection:

@@ -141,10 +141,11 @@ class Owners:
 
     def _opponent(self, account: int, name: str) -> int:
         """Return the version id of an opponent, which must be on the leaderboard or belong to the account."""
-        bot, at, number = name.partition("@")
-        known = self.store.bots.find(bot)
+        typed, at, number = name.partition("@")
+        known = self.store.bots.find_in_any_case(typed)
         if known is None:
-            raise ChallengeRefused(f"there is no bot called {bot}")
+            raise ChallengeRefused(f"there is no bot called {typed}")
+        bot = known.name
         if known.account != account and known.state not in {BotState.ACTIVE, BotState.BENCHED}:
             raise ChallengeRefused(f"{bot} is {known.state} and no longer plays: choose another opponent")
         if at and not _NUMBER.fullmatch(number):

@@ -1,5 +1,6 @@
 """A bot's page: its public content, and its owner's actions."""
 
+import re
 from itertools import takewhile
 
 import pytest
@@ -23,13 +24,21 @@ MINE = "/bots/mine"
 
 
 def test_a_bot_is_found_in_any_case(world: World) -> None:
-    """A bot's page redirects to the bot's own spelling. The list of games accepts any spelling."""
+    """A bot's page redirects to the bot's own spelling. Filters and challenges accept any spelling."""
     visitor = browser(world)
     moved = visitor.get("/bots/MINE?players=3", follow_redirects=False)
     assert (moved.status_code, moved.headers["location"]) == (307, f"{MINE}?players=3")
-    shown, typed = (visitor.get(f"/games?bot={name}") for name in ("mine", "MINE"))
-    assert shown.text == typed.text
-    assert "/games/logged-0-0" in typed.text
+    for path, name in (
+        ("/games?bot=", "mine"),
+        ("/api/v1/games?bot=", "mine"),
+        (f"{MINE}?opponent=", "greedy"),
+    ):
+        exact, typed = (
+            re.findall(r"\blogged-\d+-\d+", visitor.get(path + spelling).text)
+            for spelling in (name, name.upper())
+        )
+        assert exact
+        assert typed == exact
     assert visitor.get("/bots/MINE2").status_code == 404
 
 
@@ -164,10 +173,10 @@ def test_the_owner_chooses_the_version_that_plays(world: World) -> None:
     assert numbers == ["2", "1"]
     for number in ("1", "3"):
         answer = visitor.post(f"{MINE}/version", data={"number": number})
-        assert (answer.status_code, answer.headers["location"]) == (303, f"{MINE}?done=version#main")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{MINE}#main")
         assert present(world.store.bots.find("mine")).playing == int(number)
-        assert f"Version {number} will play from now on" in visitor.get(f"{MINE}?done=version").text
-    assert "will play from now on" not in browser(world).get(f"{MINE}?done=version").text
+        assert f"Version {number} will play from now on" in visitor.get(MINE).text
+        assert "will play from now on" not in visitor.get(MINE).text
 
 
 def test_a_version_that_can_not_play_says_why(world: World) -> None:
@@ -189,12 +198,12 @@ def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
     """The bot leaves the leaderboard and comes back, as its page shows."""
     visitor = logged_in(world, "ann")
     answer = visitor.post(f"{MINE}/state", data={"state": "retired"})
-    assert answer.headers["location"] == f"{MINE}?done=retired#main"
-    assert "The bot has been retired" in visitor.get(f"{MINE}?done=retired").text
+    assert answer.headers["location"] == f"{MINE}#main"
+    assert "The bot has been retired" in visitor.get(MINE).text
     assert "It is off the ladder" in browser(world).get(MINE).text
     assert "mine" not in [standing.bot for standing in world.store.ratings.standings()]
-    answer = visitor.post(f"{MINE}/state", data={"state": "active"})
-    assert answer.headers["location"] == f"{MINE}?done=active#main"
+    visitor.post(f"{MINE}/state", data={"state": "active"})
+    assert "The bot is active again" in visitor.get(MINE).text
     assert "off the ladder" not in browser(world).get(MINE).text
     assert visitor.post(f"{MINE}/state", data={"state": "benched"}).status_code == 422
 
@@ -242,7 +251,7 @@ def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable
     assert {"greedy", "random", "other"} < set(offered)
     assert len(fields_of_opponents(page)) == MAX_OPPONENTS
     answer = visitor.post(
-        f"{MINE}/challenges", data={"opponent": [" greedy ", "", "mine@1", ""], "deals": "2"}
+        f"{MINE}/challenges", data={"opponent": [" Greedy ", "", "MINE@1", ""], "deals": "2"}
     )
     assert answer.status_code == 303, answer.text
     (made,) = world.store.challenges.newest(stable.ann.id)
@@ -267,7 +276,7 @@ def test_a_challenge_that_is_refused_keeps_what_was_typed(world: World) -> None:
     visitor = logged_in(world, "ann")
     refused: tuple[tuple[list[str], str], ...] = (
         (["greedy", "greedy"], "list each version only once"),
-        ([], "0 opponents given: give 1 to 4"),
+        ([], "0 opponents given: choose 1 to 4"),
         (["a\x00b<i>"], "a\\x00b&lt;i&gt;"),
     )
     for opponents, why in refused:

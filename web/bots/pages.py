@@ -1,7 +1,7 @@
 """Pages about bots: one bot and its owner's actions, an author's bots, the viewer's own, and comparisons."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
@@ -108,6 +108,8 @@ class _Bots:
         if known.name != bot:
             query = f"?{request.url.query}" if request.url.query else ""
             return RedirectResponse(f"/bots/{known.name}{query}", 307)
+        if where.opponent is not None and (other := self._store.bots.find_in_any_case(where.opponent)):
+            where = replace(where, opponent=other.name)
         return self._page(request, known, where, done=done)
 
     def play_version(

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Request, Response
 
 from arena.db.analyses import Analyses
+from arena.db.bots import Bots
 from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
 from arena.db.games import GameRepository, GameSeat
 from arena.protocol.analysis import Analysis
@@ -49,7 +50,7 @@ class Game:
     seats: tuple[GameSeat, ...]
 
 
-def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
+def games_api(repository: GameRepository, bots: Bots, analyses: Analyses) -> APIRouter:
     """Return the routes for games. Public replays have addresses below their games' pages."""
     router, replays = DataRouter("games"), PageRouter(anonymous=True)
 
@@ -70,7 +71,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
             raise Problem(422, "Invalid request. version: requires the parameter `bot`.")
         if version is not None and query.searches:
             raise Problem(422, "Invalid request. version: can't be combined with filters other than bot.")
-        found = read_games(repository, query, limit, version=version)
+        found = read_games(repository, bots, query, limit, version=version)
         start = found.following or found.older
         return GameList(games=found.games, next=None if start is None else next_page(**start))
 

@@ -100,14 +100,16 @@ class ListedGames:
 
 
 def read_games(
-    games: GameRepository, query: GamesQuery, limit: int, *, version: int | None = None
+    games: GameRepository, bots: Bots, query: GamesQuery, limit: int, *, version: int | None = None
 ) -> ListedGames:
-    """Return at most ``limit`` games from a list.
+    """Return at most ``limit`` games from a list. The bot's name may be in any case.
 
     ``version`` selects one version of a bot, in a list that isn't a search. Raises Problem if a parameter
     doesn't apply to the list.
     """
     position = query.position
+    if query.bot is not None and (bot := bots.find_in_any_case(query.bot)) is not None:
+        query = replace(query, bot=bot.name)
     if query.searches:
         found = games.search(query.filter, query.order, query.before, limit + 1, position)
         listed, searched = found.games, found.searched if found.older else None
@@ -129,9 +131,7 @@ def games_list_pages(repository: GameRepository, bots: Bots) -> APIRouter:
 
     @router.get("/games")
     def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:
-        if query.bot is not None and (bot := bots.find_in_any_case(query.bot)) is not None:
-            query = replace(query, bot=bot.name)
-        found = read_games(repository, query, GAMES_PER_PAGE)
+        found = read_games(repository, bots, query, GAMES_PER_PAGE)
         numbers = [game.number for game in found.games]
         return page(
             request,
