@@ -117,7 +117,7 @@ def ann(world: World) -> KnownAccount:
     bot_of(world.store, "mine", account)
     form = {"kind": "mail", "address": "ann@mail.example", "topics": list(Topic)}
     answer = logged_in(world, "ann").post("/account/notifications", data=form)
-    assert answer.headers["location"] == "/account/notifications?done=mail#main"
+    assert answer.headers["location"] == "/account/notifications#main"
     return account
 
 

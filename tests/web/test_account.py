@@ -7,7 +7,7 @@ from arena.protocol.states import Role
 from arena.protocol.states import Scope as May
 from tests.accounts.world import NEW, PASSWORD, World
 from tests.web.html import Page
-from tests.web.people import browser, logged_in, program, token
+from tests.web.people import HTTPS, browser, logged_in, program, token
 from web.http.authentication import SECURE_NAME
 
 
@@ -21,8 +21,9 @@ def test_a_password_is_changed(world: World) -> None:
         assert why in answer.text
     assert there.get("/account").status_code == 200
     answer = here.post("/account/password", data={"old": PASSWORD, "new": NEW})
-    assert answer.headers["location"] == "/account?done=password#main"
-    assert "has been changed" in here.get("/account?done=password").text
+    assert answer.headers["location"] == "/account#main"
+    assert "has been changed" in here.get("/account").text
+    assert "has been changed" not in here.get("/account").text
     assert there.get("/account").status_code == 303
     assert browser(world).post("/login", data={"name": "ann", "password": NEW}).status_code == 303
 
@@ -98,7 +99,7 @@ def test_other_sessions_are_ended(world: World) -> None:
     (table,) = Page(text).tables
     assert sorted(row[0] for row in table[1:]) == ["Firefox on Linux", "Firefox on Linux current"]
     (action,) = re.findall(r'action="(/account/sessions/\d+/end)"', text)
-    assert here.post(action).headers["location"] == "/account?done=session#main"
+    assert here.post(action).headers["location"] == "/account#main"
     assert there.get("/account").status_code == 303
     assert here.get("/account").status_code == 200
 
@@ -119,7 +120,7 @@ def test_a_token_is_shown_once(world: World) -> None:
     assert found[0] not in text
     assert found[0][:11] in text
     (action,) = re.findall(r'action="(/account/tokens/\d+/revoke)"', text)
-    assert visitor.post(action).headers["location"] == "/account?done=token#main"
+    assert visitor.post(action).headers["location"] == "/account#main"
     assert program(world, found[0]).get("/api/v1/account").status_code == 401
     assert found[0][:11] not in visitor.get("/account").text
 
@@ -175,3 +176,15 @@ def test_the_last_operator_can_not_leave(world: World) -> None:
     assert answer.status_code == 422
     assert "the last operator" in answer.text
     assert visitor.get("/account").status_code == 200
+
+
+def test_a_form_sent_without_a_session_says_that_nothing_changed(world: World) -> None:
+    """After logging in, the browser returns to the page with the form."""
+    world.add("ann")
+    visitor = browser(world)
+    answer = visitor.post("/account/delete", data={"password": PASSWORD})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/login?unsent=true#main")
+    text = visitor.get("/login?unsent=true", headers={"Referer": f"{HTTPS}/account"}).text
+    assert "You are not logged in, so nothing was changed." in text
+    assert '<input type="hidden" name="next" value="/account">' in text
+    assert "nothing was changed" not in visitor.get("/login").text

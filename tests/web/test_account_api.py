@@ -128,7 +128,7 @@ def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, subtests: 
             assert "token" in answer.json()["hint"]
             cross = {"Authorization": header, "Sec-Fetch-Site": "cross-site"}
             answer = visitor.post("/account/delete", data={"password": PASSWORD}, headers=cross)
-            assert answer.headers["location"] == "/login"
+            assert answer.headers["location"] == "/login?unsent=true#main"
             assert visitor.get("/account").status_code == 200
 
 

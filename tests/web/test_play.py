@@ -211,11 +211,10 @@ def test_own_bots_can_be_opponents(world: World) -> None:
     assert browser(world).post("/play", data={"opponent": "mine"}).status_code == 422
     assert "mine" not in browser(world).get("/play").text
     owner = logged_in(world, "ann")
-    assert (
-        owner.post("/bots/mine/people", data={"open": "true"}).headers["location"]
-        == "/bots/mine?done=open#main"
-    )
-    assert "Stop people playing against it" in owner.get("/bots/mine").text
+    assert owner.post("/bots/mine/people", data={"open": "true"}).headers["location"] == "/bots/mine#main"
+    text = owner.get("/bots/mine").text
+    assert "Anyone can now play against mine" in text
+    assert "Stop people playing against it" in text
     assert '<option value="mine">mine</option>' in browser(world).get("/play").text
     assert browser(world).post("/play", data={"opponent": "mine"}).status_code == 303
     world.store.bot_states.retire("mine", world.now)

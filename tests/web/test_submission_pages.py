@@ -257,6 +257,8 @@ def test_a_bot_can_be_written_on_the_site(world: World) -> None:
     for sample in ("greedy/bot.py", "greedy-js/bot.js"):
         assert escape((ROOT / "bots" / sample).read_text()) in stranger
     assert 'href="/login?next=/start"' in stranger
+    wanted = browser(world).get("/start?bot=mybot&kind=javascript&other=1").text
+    assert 'href="/login?next=/start%3Fbot%3Dmybot%26kind%3Djavascript"' in wanted
     for way in ("curl -O {}/docs/greedy.py", "arena login {}\narena submit ./mybot", "{}/api/v1/bots/mybot/"):
         assert way.format(HTTPS) in stranger
     assert '<button type="submit"' not in stranger

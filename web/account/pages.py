@@ -28,6 +28,7 @@ from web.http.authentication import (
 )
 from web.http.errors import Problem
 from web.http.metrics import LoginFailure, SiteMetrics
+from web.http.notices import redirect_with_notice, with_notice
 from web.http.parameters import MAX_INTEGER
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
@@ -61,8 +62,10 @@ class _Entry:
         self._limits = limits
         self._metrics = metrics
 
-    def login_form(self, request: Request, onward: WayBack = "") -> Response:
-        return self._form(request, "login.html", onward=onward or referring_page(request), name="")
+    def login_form(self, request: Request, onward: WayBack = "", unsent: str = "") -> Response:
+        """Show the form. ``unsent`` is set if the browser sent another form without a session."""
+        onward = onward or referring_page(request)
+        return self._form(request, "login.html", onward=onward, name="", unsent=unsent)
 
     def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
         try:
@@ -75,7 +78,7 @@ class _Entry:
         except (Busy, WrongCredentials) as error:
             if isinstance(error, WrongCredentials):
                 self._metrics.count_login_failure(LoginFailure.CREDENTIALS)
-            return self._form(request, "login.html", error, onward=onward, name=name)
+            return self._form(request, "login.html", error, onward=onward, name=name, unsent="")
 
     def register_form(self, request: Request, invitation: str = "", onward: WayBack = "") -> Response:
         onward = onward or referring_page(request)
@@ -109,7 +112,13 @@ class _Entry:
         return answer
 
     def _form(
-        self, request: Request, template: str, error: Exception | None = None, *, onward: str, **fields: str
+        self,
+        request: Request,
+        template: str,
+        error: Exception | None = None,
+        *,
+        onward: str,
+        **fields: str,
     ) -> Response:
         response = page(
             request,
@@ -143,6 +152,7 @@ def _status(error: Exception) -> int:
     return 403 if isinstance(error, RegistrationRefused | WrongCredentials) else 422
 
 
+_HOME: Final = "/account"
 _DAYS: Final = (7, 30, 90, 366)
 _SCOPES: Final = {
     Scope.READ: "read your bots, logs and results",
@@ -160,7 +170,7 @@ Kept = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 
 def account_pages(accounts: Accounts, limits: RateLimits) -> APIRouter:
     """Return the routes for the account page. They require a session; tokens are for programs."""
-    router = PageRouter(prefix="/account")
+    router = PageRouter(prefix=_HOME)
     own = _OwnAccount(accounts, limits)
     router.add_api_route("", own.show)
     for path, action in (
@@ -181,8 +191,8 @@ class _OwnAccount:
         self._accounts = accounts
         self._limits = limits
 
-    def show(self, request: Request, session: Session, done: str = "") -> Response:
-        return self._page(request, session, done=done)
+    def show(self, request: Request, session: Session) -> Response:
+        return with_notice(request, lambda notice: self._page(request, session, notice=notice))
 
     def change_password(
         self,
@@ -199,14 +209,14 @@ class _OwnAccount:
             )
         except AccountError as error:
             return self._page(request, session, wrong="password", error=error, keep=keep)
-        answer = _redirect("password")
+        answer = redirect_with_notice(request, _HOME, "password")
         set_browser_mark(request, answer, self._accounts.sessions.known_browser_mark(changed))
         return answer
 
-    def end_session(self, session: Session, number: Number) -> Response:
+    def end_session(self, request: Request, session: Session, number: Number) -> Response:
         if not self._accounts.sessions.end_of(session.account, number):
             raise HTTPException(404, "You have no such session.")
-        return _redirect("session")
+        return redirect_with_notice(request, _HOME, "session")
 
     def make_token(  # noqa: PLR0913, PLR0917 - the fields of its form
         self,
@@ -234,7 +244,7 @@ class _OwnAccount:
     def revoke_token(self, request: Request, session: Session, number: Number) -> Response:
         if not self._accounts.tokens.revoke(session.account, number, address=address_of(request)):
             raise HTTPException(404, "You have no such token.")
-        return _redirect("token")
+        return redirect_with_notice(request, _HOME, "token")
 
     def delete(self, request: Request, session: Session, password: Text = "") -> Response:
         self._limits.confirm_password(session)
@@ -253,7 +263,7 @@ class _OwnAccount:
         request: Request,
         session: OpenSession,
         *,
-        done: str = "",
+        notice: str = "",
         wrong: str = "",
         error: Exception | None = None,
         typed: Mapping[str, object] = _NEW_TOKEN,
@@ -276,7 +286,7 @@ class _OwnAccount:
             scopes={scope: meaning for scope, meaning in _SCOPES.items() if scope in may},
             days=_DAYS,
             token_name_length=NAME_LENGTH,
-            done=done,
+            notice=notice,
             wrong=wrong,
             typed=typed,
             keep=keep,
@@ -284,8 +294,3 @@ class _OwnAccount:
             shortest=MIN_LENGTH,
             longest=MAX_LENGTH,
         )
-
-
-def _redirect(done: str) -> Response:
-    # Redirect to the notice at the top; without a fragment, the browser would keep the form's.
-    return RedirectResponse(f"/account?done={done}#main", 303)

@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import msgspec
 from fastapi import APIRouter, Form, HTTPException, Path, Request, Response
-from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.db.credentials import KnownAccount
@@ -21,6 +20,7 @@ from arena.protocol.states import Scope
 from web.http.api import DataRouter, Owner, Reader, problems
 from web.http.authentication import Caller, Session
 from web.http.errors import Problem
+from web.http.notices import redirect_with_notice, with_notice
 from web.http.parameters import MAX_INTEGER
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
@@ -180,8 +180,8 @@ class _OwnPages:
         self._subscriptions = subscriptions
         self._limits = limits
 
-    def show(self, request: Request, session: Session, done: str = "") -> Response:
-        return self._page(request, session.account, done=done)
+    def show(self, request: Request, session: Session) -> Response:
+        return with_notice(request, lambda notice: self._page(request, session.account, notice=notice))
 
     def add(
         self,
@@ -200,7 +200,7 @@ class _OwnPages:
             typed = {"address": address, "topics": topics}
             return self._page(request, session.account, wrong=kind, error=str(error), typed=typed)
         if secret is None:
-            return _redirect("mail")
+            return redirect_with_notice(request, _HOME, "mail")
         # Like a token's secret, this secret is shown only in this response.
         return page(request, "webhook.html", secret=secret)
 
@@ -211,7 +211,7 @@ class _OwnPages:
             )
         except SubscriptionRefused as error:
             return self._page(request, session.account, wrong=str(number), error=str(error))
-        return _redirect_or_404(found is not None, "topics")
+        return _redirect_or_404(request, found is not None, "topics")
 
     def test(self, request: Request, session: Session, number: Number) -> Response:
         self._limits.count_test(request, session.account)
@@ -219,11 +219,13 @@ class _OwnPages:
             found = self._subscriptions.test(session.account, number)
         except NotConfirmed as error:
             return self._page(request, session.account, wrong=str(number), error=str(error))
-        return _redirect_or_404(found is not None, "test")
+        return _redirect_or_404(request, found is not None, "test")
 
     def remove(self, request: Request, session: Session, number: Number) -> Response:
         return _redirect_or_404(
-            self._subscriptions.remove(session.account, number, address=address_of(request)), "removed"
+            request,
+            self._subscriptions.remove(session.account, number, address=address_of(request)),
+            "removed",
         )
 
     def _page(  # noqa: PLR0913 - what the page shows
@@ -231,7 +233,7 @@ class _OwnPages:
         request: Request,
         account: KnownAccount,
         *,
-        done: str = "",
+        notice: str = "",
         wrong: str = "",
         error: str = "",
         typed: Mapping[str, object] = _EMPTY,
@@ -245,21 +247,17 @@ class _OwnPages:
             sends_mail=self._subscriptions.sends_mail,
             topics=tuple(Topic),
             longest=_MAX_LENGTH,
-            done=done,
+            notice=notice,
             wrong=wrong,
             error=error,
             typed=typed,
         )
 
 
-def _redirect_or_404(found: bool, done: str) -> Response:  # noqa: FBT001 - whether the subscription exists
+def _redirect_or_404(request: Request, found: bool, notice: str) -> Response:  # noqa: FBT001 - whether the subscription exists
     if not found:
         raise HTTPException(404, _MISSING)
-    return _redirect(done)
-
-
-def _redirect(done: str) -> Response:
-    return RedirectResponse(f"{_HOME}?done={done}#main", 303)
+    return redirect_with_notice(request, _HOME, notice)
 
 
 def mail_pages(subscriptions: Subscriptions, now: Callable[[], datetime]) -> APIRouter:

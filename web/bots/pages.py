@@ -23,6 +23,7 @@ from web.bots.model import CURVE_VERSIONS, BotPageQuery, read_bot_page, version_
 from web.http.api import REFUSED, refusal
 from web.http.authentication import Session
 from web.http.errors import Problem
+from web.http.notices import redirect_with_notice, with_notice
 from web.http.parameters import MAX_VERSION, AfterBot, AuthorName, BotName, read_bot
 from web.http.rendering import PageRouter, page, viewer_of, visible
 from web.leaderboard.cache import Boards
@@ -101,16 +102,14 @@ class _Bots:
         self._boards = boards
         self._owners = owners
 
-    def show(
-        self, request: Request, bot: BotName, where: Annotated[BotPageQuery, Depends()], done: str = ""
-    ) -> Response:
+    def show(self, request: Request, bot: BotName, where: Annotated[BotPageQuery, Depends()]) -> Response:
         known = self._store.bots.find_in_any_case(bot) or read_bot(self._store.bots, bot)  # raises a 404
         if known.name != bot:
             query = f"?{request.url.query}" if request.url.query else ""
             return RedirectResponse(f"/bots/{known.name}{query}", 307)
         if where.opponent is not None and (other := self._store.bots.find_in_any_case(where.opponent)):
             where = replace(where, opponent=other.name)
-        return self._page(request, known, where, done=done)
+        return with_notice(request, lambda notice: self._page(request, known, where, notice=notice))
 
     def play_version(
         self, request: Request, session: Session, bot: BotName, number: VersionNumber
@@ -133,9 +132,9 @@ class _Bots:
     def open_to_people(
         self, request: Request, session: Session, bot: BotName, is_open: Annotated[bool, Form(alias="open")]
     ) -> Response:
-        account, done = session.account.id, "open" if is_open else "closed"
+        account, notice = session.account.id, "open" if is_open else "closed"
         return self._change(
-            request, bot, "state", done, lambda: self._owners.open_to_people(account, bot, is_open=is_open)
+            request, bot, "state", notice, lambda: self._owners.open_to_people(account, bot, is_open=is_open)
         )
 
     def challenge(
@@ -157,15 +156,14 @@ class _Bots:
         return RedirectResponse(f"/challenges/{challenge.id}", 303)
 
     def _change(
-        self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]
+        self, request: Request, bot: str, form: str, notice: str, change: Callable[[], object]
     ) -> Response:
-        """Change a bot. Show its page with the notice ``done``, or with the reason for a refusal."""
+        """Change a bot. Show its page with this notice, or with the reason for a refusal."""
         try:
             change()
         except REFUSED as error:
             return self._show_refusal(request, bot, _Refused(form=form, problem=refusal(error)))
-        # Redirect to the notice at the top. Without a fragment, the browser would keep the form's.
-        return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
+        return redirect_with_notice(request, f"/bots/{bot}", notice)
 
     def _show_refusal(self, request: Request, bot: str, refused: _Refused) -> Response:
         """Show the reason next to the form. Raises Problem if the bot belongs to another account."""
@@ -180,7 +178,7 @@ class _Bots:
         bot: KnownBot,
         where: BotPageQuery = BotPageQuery(),  # noqa: B008 - a frozen dataclass
         *,
-        done: str = "",
+        notice: str = "",
         refused: _Refused | None = None,
     ) -> Response:
         viewer = viewer_of(request)
@@ -204,7 +202,7 @@ class _Bots:
             max_deals=MAX_DEALS,
             provisional_deviation=PROVISIONAL_DEVIATION,
             curve_versions=CURVE_VERSIONS,
-            done=done if owns else "",
+            notice=notice if owns else "",
             wrong="" if refused is None else refused.form,
             error=None if refused is None else refused.problem.detail.removesuffix("."),
             typed=typed,

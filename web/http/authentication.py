@@ -128,10 +128,12 @@ def local(address: str) -> str:
 def login_address(request: Request) -> str:
     """Return the login form's address, including the requested page as the one to return to.
 
-    A POST can't be repeated that way, so after logging in, the user returns to the page that
-    sent it (:func:`referring_page`).
+    A POST can't be repeated that way, so the login form says that nothing was sent, and after logging in, the
+    user returns to the page that sent it (:func:`referring_page`).
     """
-    here = _without_site(str(request.url)) if request.method in _SAFE else ""
+    if request.method not in _SAFE:
+        return f"{LOGIN}?unsent=true#main"  # otherwise, the browser would keep the form's fragment
+    here = _without_site(str(request.url))
     return f"{LOGIN}?next={quote(here)}" if here else LOGIN
 
 

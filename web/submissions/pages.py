@@ -24,7 +24,7 @@ from web.docs.pages import Downloads
 from web.games.pages import private_game_pages
 from web.http.api import PREFIX
 from web.http.authentication import Session
-from web.http.parameters import Before, GameId
+from web.http.parameters import Before, GameId, query_string
 from web.http.rendering import PageRouter, bot_address, page, viewer_of
 from web.submissions.api import SubmissionId, own_submission
 from web.viewer.screen import Shown
@@ -194,13 +194,16 @@ class _Submissions:
         """Show the editor to everyone; only logged-in users can submit."""
         account = viewer_of(request).account
         found = samples(shared_folder() / "bots")
+        bot = bot if bot_address(bot) else ""
+        kind = kind if any(kind == each.kind for each in found) else ""
         return page(
             request,
             "start.html",
-            bot=bot if bot_address(bot) else "",
+            address=f"/start{query_string({'bot': bot, 'kind': kind}, {})}",
+            bot=bot,
             bots=() if account is None else self._store.bots.of_account(account),
             samples=found,
-            kind=kind if any(kind == each.kind for each in found) else "",
+            kind=kind,
             max_bytes=MAX_SOURCE_BYTES,
             is_open=self._is_open(),
             qualification_games=GAMES,
