@@ -167,7 +167,8 @@ def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
     Raises CannotStart if the site fails to start.
     """
     process = subprocess.Popen(  # noqa: S603 - our own module with our own settings
-        [sys.executable, "-m", "web", "--host", settings.host, "--port", str(settings.port)],
+        # -P: files in the current folder must not replace modules.
+        [sys.executable, "-P", "-m", "web", "--host", settings.host, "--port", str(settings.port)],
         env={
             **os.environ,
             "ARENA_DATA_DIR": str(settings.data_dir.absolute()),

@@ -26,7 +26,7 @@ from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, at_version, 
 from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy, follow, stage_by_stage
 from arena.client.games import part
-from arena.client.sending import Body, Payload, Report, body_of, payload_of, target_of
+from arena.client.sending import Body, Payload, Report, body_of, check_source, payload_of, target_of
 from arena.client.sites import ClientError, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
 from arena.platform.text import counted, visible
@@ -217,7 +217,9 @@ def submit(
 def _send(site: "SiteClient", target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
     """Send a bot and return the site's document about the submission."""
     try:
-        with payload_of(target_of(target), name) as payload, upload_progress(payload.bot) as report:
+        found = target_of(target)
+        check_source(found)
+        with payload_of(found, name) as payload, upload_progress(payload.bot) as report:
             response = _upload(site, payload, note, report)
     except KeyboardInterrupt:
         _exit_interrupted(None)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.client.sites import CannotSend
-from arena.languages.language import Language
+from arena.languages.language import Language, source_problem
 from arena.languages.registry import SOURCE_SUFFIXES, is_archive, language_of
 from arena.platform.names import WrongName, check_name
 
@@ -80,6 +80,21 @@ def _file_target(text: str, path: Path) -> Target:
         )
     ending = next((each for each in _ARCHIVES if path.name.endswith(each)), path.suffix)
     return Target(text=text, path=path, language=None, name=path.name.removesuffix(ending))
+
+
+def check_source(target: Target) -> None:
+    """Check that the arena accepts a source file: a rejected one would count towards the quota.
+
+    Raises CannotSend. Other targets aren't checked.
+    """
+    if target.language is None or target.path is None:
+        return
+    try:
+        problem = source_problem(target.path.read_bytes())
+    except OSError as error:
+        raise CannotSend(f"{target.text} can't be read ({error.strerror})") from error
+    if problem is not None:
+        raise CannotSend(f"{target.text} can't be sent: {problem}")
 
 
 _PIECE: Final = 256 * 1024

@@ -108,7 +108,6 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_LIMITS: Final = IntakeLimits()
-MAX_SOURCE_BYTES: Final = _MIB  # size of a bot that consists of a single source file
 
 
 class Rejected(Exception):

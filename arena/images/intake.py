@@ -21,7 +21,6 @@ import msgspec
 
 from arena.images.image import (
     DEFAULT_LIMITS,
-    MAX_SOURCE_BYTES,
     BotImage,
     Command,
     IntakeError,
@@ -33,7 +32,7 @@ from arena.images.image import (
 from arena.images.objects import CHUNK
 from arena.images.reader import INTAKE_UID, repack
 from arena.images.store import GRACE, Content, ImageStore, PrunePolicy
-from arena.languages.language import BOT_FOLDER, Language
+from arena.languages.language import BOT_FOLDER, MAX_SOURCE_BYTES, Language, source_problem
 from arena.languages.registry import LANGUAGES, is_archive, language_of
 
 
@@ -120,7 +119,8 @@ class Intake:
         return image
 
     def _wrap_source(self, source: bytes, language: Language, policy: PrunePolicy) -> BotImage:
-        check_source(source)
+        if problem := source_problem(source):
+            raise Rejected(problem)
         image, top = wrap(source, language, self.take_own(self.bases.find(language), policy))
         self.store.add(image, _layer_content(image.layers[-1], top), policy, self.now())
         return image
@@ -202,23 +202,6 @@ def language_for(file_name: str) -> Language:
             "docker build -t mybot . && docker save mybot -o mybot.tar"
         )
     return language
-
-
-def check_source(source: bytes) -> None:
-    """Check a source file's bytes. Raises Rejected if the file is too large, empty, or not text."""
-    if len(source) > MAX_SOURCE_BYTES:
-        raise Rejected(
-            f"the source file is larger than the limit of {MAX_SOURCE_BYTES >> 20} MiB: "
-            "submit an image archive instead"
-        )
-    if not source.strip():
-        raise Rejected("the source file is empty: submit one with your bot's code")
-    if b"\0" in source:
-        raise Rejected("the source file contains a NUL byte, so it is not text: submit the bot's source code")
-    try:
-        source.decode()
-    except UnicodeDecodeError as error:
-        raise Rejected(f"the source file is not UTF-8 (byte {error.start}): save it as UTF-8") from None
 
 
 def wrap(source: bytes, language: Language, base: BotImage) -> tuple[BotImage, bytes]:

@@ -12,6 +12,27 @@ BOT_FOLDER: Final = "/bot"
 
 DEBIAN_RELEASE: Final = "bookworm"
 
+MAX_SOURCE_BYTES: Final = 1024 * 1024
+"""Maximum size of a bot that consists of a single source file."""
+
+
+def source_problem(source: bytes) -> str | None:
+    """Return why the arena rejects a source file with this content, and what to do; None if it doesn't."""
+    if len(source) > MAX_SOURCE_BYTES:
+        return (
+            f"the source file is larger than the limit of {MAX_SOURCE_BYTES >> 20} MiB: "
+            "submit an image archive instead"
+        )
+    if not source.strip():
+        return "the source file is empty: submit one with your bot's code"
+    if b"\0" in source:
+        return "the source file contains a NUL byte, so it is not text: submit the bot's source code"
+    try:
+        source.decode()
+    except UnicodeDecodeError as error:
+        return f"the source file is not UTF-8 (byte {error.start}): save it as UTF-8"
+    return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parents:

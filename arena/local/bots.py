@@ -235,7 +235,9 @@ def _bot_of_file(path: Path, word: str) -> LocalBot:
 
 def _source_file_bot(name: str, word: str, author: str, file: Path, language: Language) -> LocalBot:
     file = file.resolve()
-    runner = (sys.executable, "-m", "arena.local.program") if language is PYTHON else language.interpreter
+    # -P: files in the current folder must not replace modules.
+    as_program = (sys.executable, "-P", "-m", "arena.local.program")
+    runner = as_program if language is PYTHON else language.interpreter
     command = (*runner, str(file))
     return LocalBot(
         name=_text(name), word=shlex.quote(word), author=author, file=file, command=command, language=language

@@ -1,10 +1,11 @@
-"""Runs a Python bot's file as a program: ``python -m arena.local.program FILE``.
+"""Runs a Python bot's file as a program: ``python -P -m arena.local.program FILE``.
 
 The file runs as on the ladder. It needn't call ``run(...)``, so bots that can be called in process also work
 as programs.
 """
 
 import sys
+from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
 
@@ -19,5 +20,6 @@ if __name__ == "__main__":
     main.__file__ = str(file)
     # Pickle and multiprocessing look up the bot's classes and functions by this module name.
     sys.modules["__main__"] = main
+    decode_source(file.read_bytes())  # a program must be valid; compile accepts any bytes in comments
     exec(compile(file.read_bytes(), file, "exec"), vars(main))  # noqa: S102 - doesn't return if it calls run
     run(bot_in(main, file))

@@ -7,7 +7,8 @@ a method ``choose(self, view)``. The class is instantiated for every game.
 import os
 import sys
 from collections.abc import Callable, Iterator
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.machinery import SourceFileLoader
+from importlib.util import decode_source
 from itertools import count
 from pathlib import Path
 from threading import RLock
@@ -76,14 +77,13 @@ def bot_in(module: ModuleType, file: Path) -> Bot:
 
 def _run(file: Path) -> ModuleType:
     name = f"arena_bot_{next(_numbers)}"
-    spec = spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise BotBroken(f"{file} is not a Python file")
-    module = module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(file)
     # The bot's dataclasses and pickles look up their module by name.
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        decode_source(file.read_bytes())  # fails as for a program; a module may have any bytes in comments
+        SourceFileLoader(name, str(file)).exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         hint = _CALL_RUN_LATER if isinstance(error, SystemExit) else ""

@@ -17,7 +17,8 @@ from arena.db.errors import DatabaseUnavailable
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
+from arena.images.image import DEFAULT_LIMITS
+from arena.languages.language import MAX_SOURCE_BYTES
 from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import check_name
@@ -192,6 +193,8 @@ class Receiver:
         )
         if upload.size is not None and upload.size > upload.limit:
             raise _too_large(upload)
+        if upload.size == 0:
+            raise _empty()
         self._store.submissions.check(new, self._quota)  # before reserving a slot
         self._uploads.check_room(upload.size or 0)
         small = upload.kind is not UploadKind.IMAGE
@@ -290,7 +293,7 @@ class Incoming:
     def _checked_submission(self) -> NewSubmission:
         declared, digest, size = self._upload, self._digest.hexdigest(), self._slot.received
         if not size:
-            raise Damaged("the file is empty: check it and send it again")
+            raise _empty()
         if declared.size is not None and size != declared.size:
             raise Damaged(f"only {size:,} of {declared.size:,} bytes arrived: send the file again")
         if declared.sha256 is not None and declared.sha256.lower() != digest:
@@ -304,6 +307,10 @@ def _clean_note(note: str) -> str:
     if len(cleaned) > NOTE_LENGTH:
         raise UploadRefused(f"the note has {len(cleaned)} characters (limit {NOTE_LENGTH}): shorten it")
     return cleaned
+
+
+def _empty() -> Damaged:
+    return Damaged("the file is empty: check it and send it again")
 
 
 def _too_large(upload: Upload) -> TooLarge:

@@ -14,7 +14,7 @@ import docker
 import pytest
 
 from arena.app.folders import data_dir_lock
-from arena.images.image import MAX_SOURCE_BYTES
+from arena.languages.language import MAX_SOURCE_BYTES
 from arena.play.botfiles import samples
 from arena.protocol.submissions import HINTS, Stage
 from arena.sandbox.runtime import INSTALL_LABEL

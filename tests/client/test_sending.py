@@ -17,7 +17,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.client.sending import Payload, body_of, payload_of, repository, target_of
+from arena.client.sending import Payload, body_of, check_source, payload_of, repository, target_of
 from arena.client.site import SiteClient
 from arena.client.sites import CannotSend, SiteProblem
 from arena.protocol.submissions import Submission
@@ -230,6 +230,15 @@ def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
     assert sender.returncode == -signal.SIGKILL
     wait_until(lambda: kept(arena) == before, "the removal of the file")
     assert arena.store.submissions.newest(bot="large") == ()
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"", "is empty"), (b"# caf\xe9", "not UTF-8")])
+def test_a_file_that_the_arena_would_reject_is_not_sent(tmp_path: Path, content: bytes, words: str) -> None:
+    """It would count towards the quota."""
+    file = tmp_path / "mine.py"
+    file.write_bytes(content)
+    with pytest.raises(CannotSend, match=f"can't be sent: the source file .*{words}"):
+        check_source(target_of(str(file)))
 
 
 @pytest.mark.parametrize("named", ["_mine.py", "m.py", "naïve.py"])

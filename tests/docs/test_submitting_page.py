@@ -1,7 +1,8 @@
 """Tests that docs/submitting.md agrees with the code."""
 
-from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
+from arena.images.image import DEFAULT_LIMITS
 from arena.ladder.qualification import GAMES, table
+from arena.languages.language import MAX_SOURCE_BYTES
 from arena.play.referee.frames import MAX_MESSAGE_BYTES
 from arena.play.referee.grpc_player import MAX_NOTE_BYTES
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER

@@ -109,6 +109,18 @@ def test_a_program_without_a_library_may_crash(tmp_path: Path, first: LocalBot) 
     assert [mistake.fault for mistake in result.mistakes] == [Fault.CRASH]
 
 
+def test_files_in_the_current_folder_replace_no_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: LocalBot
+) -> None:
+    """Another bot in this folder may be called ``random.py``."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "random.py").write_text("raise ImportError('not the standard library')")
+    monkeypatch.chdir(folder)
+    (result,) = play(1, first, first)
+    assert not result.mistakes
+
+
 def test_a_program_that_is_not_a_bot_is_refused(tmp_path: Path, first: LocalBot) -> None:
     """A program that never sends Hello is refused. The error shows what it printed."""
     program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")

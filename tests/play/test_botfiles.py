@@ -177,6 +177,21 @@ def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
     assert new_chooser(bot).choose(seen) is Card.WASABI
 
 
+def test_a_suffix_may_be_in_upper_case(tmp_path: Path) -> None:
+    """As in a submission, ``.PY`` is a suffix of Python files."""
+    file = tmp_path / "BOT.PY"
+    file.write_text("def choose(view):\n    return view.hand[0]\n")
+    assert load_bot(file) is not None
+
+
+def test_a_file_that_python_would_not_run_is_refused(tmp_path: Path) -> None:
+    """Unlike a program, a module may have comments that aren't UTF-8."""
+    file = tmp_path / "bot.py"
+    file.write_bytes(b"# caf\xe9\ndef choose(view):\n    return view.hand[0]\n")
+    with pytest.raises(BotBroken, match=r"can't be loaded: SyntaxError: invalid or missing encoding"):
+        load_bot(file)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

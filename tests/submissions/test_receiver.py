@@ -17,7 +17,7 @@ from arena.db.errors import BotTaken, DatabaseUnavailable, QuotaReached, SameCon
 from arena.db.quotas import Quota
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.images.image import MAX_SOURCE_BYTES
+from arena.languages.language import MAX_SOURCE_BYTES
 from arena.languages.registry import UploadKind
 from arena.platform.files import Disk
 from arena.platform.names import WrongName
@@ -120,6 +120,7 @@ def test_an_undeclared_size_and_hash_are_computed(store: Store, folder: Path) ->
         (upload(size=3), [FILE], Damaged, "more than the declared 3 bytes arrived"),
         (upload(sha256="0" * 64), [FILE], Damaged, "has the SHA-256 [0-9a-f]{64}, not 000"),
         (upload(), [], Damaged, "the file is empty"),
+        (upload(size=0), [], Damaged, "the file is empty"),
         (upload(size=MAX_SOURCE_BYTES + 1), [FILE], TooLarge, "limit for a source file is 1 MiB"),
         (upload(), [FILE, bytes(MAX_SOURCE_BYTES)], TooLarge, "limit for a source file is 1 MiB"),
         (upload(kind=UploadKind.IMAGE, size=1 << 40), [], TooLarge, "limit for an image archive is"),

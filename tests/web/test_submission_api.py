@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
-from arena.images.image import MAX_SOURCE_BYTES
+from arena.languages.language import MAX_SOURCE_BYTES
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import host_report

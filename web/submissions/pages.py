@@ -11,8 +11,9 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
+from arena.images.image import DEFAULT_LIMITS
 from arena.ladder.qualification import GAMES
+from arena.languages.language import MAX_SOURCE_BYTES
 from arena.languages.registry import LANGUAGES, UploadKind
 from arena.platform.files import shared_folder
 from arena.protocol.sandbox_controls import UntrustedBotsRefused
