@@ -39,23 +39,15 @@ from arena.db.schema import (
     SubmissionRow,
 )
 from arena.ladder.rating_events import Entry, VersionStarted
+from arena.protocol.bots import Bot
 from arena.protocol.states import BotState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownBot:
-    """A bot."""
+class KnownBot(Bot):
+    """A bot and its owner."""
 
-    name: str
-    author: str
-    house: bool  # whether it is a house bot
     account: int | None  # the owner's id; None if no account owns it
-    playing: int  # number of the active version
-    newest: int  # the highest version number
-    state: BotState
-    reason: str | None  # the public reason for its state; None if there is none
-    since: datetime | None  # when its state or active version last changed, UTC; None if never
-    open_to_people: bool  # whether its author allows anyone to play against it
 
     def is_of(self, author: str, account: int | None) -> bool:
         """Return True if the bot belongs to this author and account.
@@ -411,7 +403,7 @@ def disqualified(bot: str, reason: str | None) -> str:
 
 
 def _bots() -> Select[*tuple[Any, ...]]:
-    return select(BotRow.__table__, BotRow.account_id.label("account"))
+    return select(BotRow.__table__, BotRow.account_id.label("account"), BotRow.playing.label("version"))
 
 
 def _known(row: Row[*tuple[Any, ...]]) -> KnownBot:

@@ -1,4 +1,4 @@
-"""The API's documents about bots and the arena's activity. Commands print them too."""
+"""The API's documents about the arena's activity. Commands print them too."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,12 +7,10 @@ from typing import Final
 
 from arena import __version__
 from arena.db.activity import HostStatus
-from arena.db.bots import KnownBot
 from arena.db.leases import KnownWorker
 from arena.db.queue import OpenMatch
 from arena.db.store import Store
 from arena.platform.text import clean_name
-from arena.protocol.bots import Bot
 from arena.protocol.sandbox_controls import CONTROLS, missing
 from arena.protocol.states import MatchKind
 from arena.protocol.status import (
@@ -26,22 +24,6 @@ from arena.protocol.status import (
     Waiting,
     Worker,
 )
-
-
-def bot_document(known: KnownBot) -> Bot:
-    """Return a bot as the API and commands show it."""
-    return Bot(
-        name=known.name,
-        author=known.author,
-        house=known.house,
-        state=known.state,
-        reason=known.reason,
-        since=known.since,
-        version=known.playing,
-        newest=known.newest,
-        open_to_people=known.open_to_people,
-    )
-
 
 MAX_QUARANTINED: Final = 50
 """Maximum number of quarantined matches to list."""

@@ -116,7 +116,7 @@ class Owners:
             raise ChallengeRefused(f"{len(request.opponents)} opponents given: choose 1 to {MAX_OPPONENTS}")
         if not 1 <= request.deals <= MAX_DEALS:
             raise ChallengeRefused(f"{request.deals} deals given: choose 1 to {MAX_DEALS}")
-        own = self._version(request.bot, known.playing if request.version is None else request.version)
+        own = self._version(request.bot, known.version if request.version is None else request.version)
         order = (own, *(self._opponent(account, name) for name in request.opponents))
         if len(set(order)) < len(order):
             raise ChallengeRefused("a version can have only one seat at a table: list each version only once")
@@ -150,7 +150,7 @@ class Owners:
             raise ChallengeRefused(f"{bot} is {known.state} and no longer plays: choose another opponent")
         if at and not _NUMBER.fullmatch(number):
             raise ChallengeRefused(f"{name} is invalid: give a version number after @, such as {bot}@1")
-        return self._version(bot, int(number) if at else known.playing)
+        return self._version(bot, int(number) if at else known.version)
 
     def _version(self, bot: str, number: int) -> int:
         found = self.store.bots.version_id(bot, number)

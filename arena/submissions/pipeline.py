@@ -340,8 +340,8 @@ class OperatorSubmissions:
             )
         )
         after = self.store.bots.find(bot)
-        number = 1 if after is None else after.playing
-        return Submitted(bot=bot, version=number, image=image, new=before is None or before.playing != number)
+        number = 1 if after is None else after.version
+        return Submitted(bot=bot, version=number, image=image, new=before is None or before.version != number)
 
     def _author(self, name: str) -> tuple[str, int | None]:
         """Return the author's name as spelled in their account, and the account's id if they have one."""

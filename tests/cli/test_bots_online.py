@@ -137,7 +137,7 @@ def test_an_owner_chooses_what_plays(ann: Author) -> None:
         done = ann.types(*words)
         assert (done.code, done.out, done.err) == (0, "", f"arena: {said}\n")
     known = present(ann.live.store.bots.find("mine"))
-    assert (known.playing, known.state) == (3, "active")
+    assert (known.version, known.state) == (3, "active")
     for words in (
         ("rollback", "mine", "9"),
         ("retire", "other"),

@@ -61,7 +61,7 @@ def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store
     assert line(store) == before
     assert playing(store) == {first, other}
     assert store.bots.sources_in_use() == {"sha256:a", "sha256:other"}
-    assert (known(store).playing, known(store).newest, known(store).since) == (1, 2, NOW)
+    assert (known(store).version, known(store).newest, known(store).since) == (1, 2, NOW)
     assert [version.playing for version in store.bots.versions("mine")] == [False, True]
 
     assert not store.bot_states.play_version("mine", 1, NOW + timedelta(hours=1))

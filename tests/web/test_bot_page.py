@@ -174,7 +174,7 @@ def test_the_owner_chooses_the_version_that_plays(world: World) -> None:
     for number in ("1", "3"):
         answer = visitor.post(f"{MINE}/version", data={"number": number})
         assert (answer.status_code, answer.headers["location"]) == (303, f"{MINE}#main")
-        assert present(world.store.bots.find("mine")).playing == int(number)
+        assert present(world.store.bots.find("mine")).version == int(number)
         assert f"Version {number} will play from now on" in visitor.get(MINE).text
         assert "will play from now on" not in visitor.get(MINE).text
 
@@ -191,7 +191,7 @@ def test_a_version_that_can_not_play_says_why(world: World) -> None:
         assert why in answer.text
         assert 'role="alert"' in answer.text
     assert visitor.post(f"{MINE}/version", data={"number": "x"}).status_code == 422
-    assert present(world.store.bots.find("mine")).playing == 3
+    assert present(world.store.bots.find("mine")).version == 3
 
 
 def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:

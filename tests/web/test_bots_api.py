@@ -150,8 +150,8 @@ def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
         assert answer.status_code == 200, answer.text
         told = answer.json()
         assert (told["state"], told["version"]) == expected
-        assert (bot(world).state, bot(world).playing) == expected
-        changed = (before.state, before.playing) != expected
+        assert (bot(world).state, bot(world).version) == expected
+        changed = (before.state, before.version) != expected
         assert bot(world).since == (world.now if changed else before.since)
     bench(world.store, "mine", "it was gone 5 times")
     told = logged_in(world, "ann").patch(MINE, json={"state": "active"}).json()

@@ -11,7 +11,6 @@ from arena.db.histories import RatingCurve
 from arena.db.store import Store
 from arena.ladder.rating_events import OVERALL
 from arena.protocol.bots import Bot, BotList, VersionList
-from arena.services.documents import bot_document
 from arena.services.owners import Owners
 from web.bots.history import OpponentLine, read_opponents
 from web.bots.model import CURVE_VERSIONS, version_of
@@ -62,13 +61,13 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     def listed(next_page: Next, after: AfterBot = None, limit: Limit = 100) -> BotList:
         """List bots, sorted by name."""
         found = bots.listed(after, limit + 1)
-        shown = tuple(map(bot_document, found[:limit]))
+        shown = found[:limit]
         return BotList(bots=shown, next=next_page(after=shown[-1].name) if len(found) > limit else None)
 
     @router.get("/bots/{bot}")
     def one(bot: BotName) -> Bot:
         """Return a bot."""
-        return bot_document(read_bot(bots, bot))
+        return read_bot(bots, bot)
 
     @router.get("/bots/{bot}/versions", responses=LISTED)
     def versions(
@@ -88,7 +87,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     @router.get("/account/bots")
     def own(caller: Reader) -> BotList:
         """List all of the caller's bots."""
-        return BotList(bots=tuple(map(bot_document, bots.of_account(caller.account.id))), next=None)
+        return BotList(bots=bots.of_account(caller.account.id), next=None)
 
     @router.patch(
         "/bots/{bot}",
@@ -107,16 +106,14 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
         account = caller.account.id
         try:
             if body.version is not None:
-                changed = owners.play_version(account, bot, body.version)
-            elif body.open_to_people is not None:
-                changed = owners.open_to_people(account, bot, is_open=body.open_to_people)
-            elif body.state == "retired":
-                changed = owners.retire(account, bot)
-            else:
-                changed = owners.reactivate(account, bot)
+                return owners.play_version(account, bot, body.version)
+            if body.open_to_people is not None:
+                return owners.open_to_people(account, bot, is_open=body.open_to_people)
+            if body.state == "retired":
+                return owners.retire(account, bot)
+            return owners.reactivate(account, bot)
         except REFUSED as error:
             raise refusal(error) from error
-        return bot_document(changed)
 
     return router
 
@@ -172,7 +169,7 @@ def histories_api(store: Store) -> APIRouter:
         in all games, and averaged over the ladder's table sizes.
         """
         known = read_bot(store.bots, bot)
-        (playing,) = store.bots.versions(bot, known.playing + 1, 1)
+        (playing,) = store.bots.versions(bot, known.version + 1, 1)
         found = read_opponents(store, bot, playing.results, players, offset, limit + 1)
         more = len(found) > limit
         return OpponentList(opponents=found[:limit], next=next_page(offset=offset + limit) if more else None)

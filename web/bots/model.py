@@ -115,7 +115,7 @@ class BotPage:
 
 def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: bool) -> BotPage:
     """Read a bot's page; ``private`` includes the author's notes."""
-    (playing,) = store.bots.versions(bot.name, bot.playing + 1, 1)
+    (playing,) = store.bots.versions(bot.name, bot.version + 1, 1)
     overall = playing.results[OVERALL]
     micros = median(overall.times)
     versions = store.bots.versions(bot.name, where.versions, VERSIONS_PER_PAGE + 1)
@@ -135,7 +135,7 @@ def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: 
         found=store.histories.games(bot.name, where.criteria, where.before, GAMES_PER_PAGE),
         habits=read_habits(store, bot.name),
         failures=read_failures(store, bot.name),
-        mistakes=read_mistakes(store, bot.name, bot.playing),
+        mistakes=read_mistakes(store, bot.name, bot.version),
         queue=store.queue.place(bot.name),
     )
 

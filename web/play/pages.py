@@ -385,7 +385,7 @@ class _Play:
         bot = self._store.bots.find(name)
         version = None
         if bot is not None and _may_play(bot, account):
-            version = self._store.bots.version_id(name, bot.playing)
+            version = self._store.bots.version_id(name, bot.version)
         if version is None:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+import msgspec
 import typer
 
 from arena.cli.console import EXIT_FAILURE, Json, fail, print_json, print_table, say
@@ -15,6 +16,7 @@ from arena.languages.registry import SOURCE_SUFFIXES
 from arena.platform.names import WrongName
 from arena.platform.text import counted
 from arena.protocol.bots import Bot, BotList
+from arena.protocol.decoding import prepared
 from arena.protocol.sandbox_controls import UntrustedBotsRefused
 from arena.protocol.states import BotState
 
@@ -37,12 +39,10 @@ def bots(
     as_json: Json = False,
 ) -> None:
     """List bots with their active version, their state and the reason for that state."""
-    from arena.services.documents import bot_document
-
     with _open_bot_operators() as operators:
-        found = tuple(map(bot_document, operators.every(state=state, author=author)))
+        found = tuple(operators.every(state=state, author=author))
     if as_json:
-        print_json(BotList(bots=found, next=None))
+        print_json(BotList(bots=public(found), next=None))
     else:
         print_bots(found)
 
@@ -96,6 +96,11 @@ def reinstate(bot: BotArgument) -> None:
         _print(operators.find(bot))
 
 
+def public(found: Iterable["KnownBot"]) -> tuple[Bot, ...]:
+    """Return bots without the ids of their owners."""
+    return msgspec.convert(found, prepared(tuple[Bot, ...]), from_attributes=True)
+
+
 def print_bots(found: Iterable[Bot]) -> None:
     """Print bots as a table on stdout."""
     rows = [
@@ -129,7 +134,7 @@ def _confirm(question: str) -> None:
 
 
 def _print(bot: "KnownBot") -> None:
-    typer.echo(f"{bot.name}@{bot.playing} {bot.state}")
+    typer.echo(f"{bot.name}@{bot.version} {bot.state}")
 
 
 def _print_rebuilt(rebuilt: "Rebuilt") -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.cli.admin.bots import print_bots
+from arena.cli.admin.bots import print_bots, public
 from arena.cli.console import Json, fail, print_json, print_table, read_secret, say
 from arena.cli.operating import open_arena_store, operating, operator_name
 from arena.platform.text import counted
@@ -154,7 +154,6 @@ def audit(
 def _status(name: str) -> dict[str, Any]:
     """Return an account's data for JSON, including its bots, quotas and numbers of tokens and sessions."""
     from arena.accounts.accounts import open_accounts
-    from arena.services.documents import bot_document
     from arena.submissions.receiver import open_receiver
 
     with open_arena_store() as (settings, store):
@@ -172,7 +171,7 @@ def _status(name: str) -> dict[str, Any]:
             "name": account.name,
             "role": account.role,
             "created": account.created,
-            "bots": [bot_document(bot) for bot in store.bots.of_account(account.id)],
+            "bots": public(store.bots.of_account(account.id)),
             "quotas": {
                 quota: {"limit": limit, "from": "arena" if getattr(own, quota) is None else "account"}
                 for quota, limit in limits.items()
