@@ -26,23 +26,17 @@ from arena.db.schema import (
 from arena.protocol.match import GameRecord, SeatReport, decode
 from arena.protocol.news import Topic, submission_done
 from arena.protocol.states import MatchState
-from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
+from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, Submission
 from arena.rules import Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownSubmission(NewSubmission):
-    """A submission and its progress."""
+class KnownSubmission(Submission):
+    """A submission, with its place in the queue, its account and its image."""
 
     number: int  # its place in the queue
-    stage: Stage
+    account: int | None  # id of the author's account; None if an operator submitted it for the author
     source: str | None  # the image id; None before it is built
-    version: int | None  # the number of the version that it became, or None
-    inspected: datetime | None  # UTC; None before inspection
-    qualifying: datetime | None  # when qualification began, UTC; None before that
-    ended: datetime | None  # UTC; None while it is open
-    waiting: str | None  # why the submission is waiting; None if it isn't
-    cause: Cause | None  # why it was rejected, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

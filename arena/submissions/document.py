@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from statistics import median
-from typing import Any
 
 from arena.db.submissions import KnownSubmission, QualificationGame
 from arena.ladder.qualification import Played, numbers
@@ -35,21 +34,13 @@ def _place(played: Played) -> int:
     return places_with_faults(result.places, taken_over(faults, played.rules.players))[played.seat]
 
 
-def document(submission: KnownSubmission) -> Submission:
-    """Return the part of a submission that its owner and operators may see."""
-    return Submission(**_members(submission))
-
-
 def whole_document(submission: KnownSubmission, games: Iterable[QualificationGame]) -> WholeSubmission:
     """Return a submission's document with its games."""
     games = tuple(games)
     played = tuple(map(_played, games))
     lines = zip(numbers(played), games, played, strict=True)
-    return WholeSubmission(**_members(submission), games=tuple(_game(*line) for line in lines))
-
-
-def _members(submission: KnownSubmission) -> dict[str, Any]:
-    return {field.name: getattr(submission, field.name) for field in fields(Submission)}
+    members = {field.name: getattr(submission, field.name) for field in fields(Submission)}
+    return WholeSubmission(**members, games=tuple(_game(*line) for line in lines))
 
 
 def _game(number: int, game: QualificationGame, played: Played | None) -> SubmissionGame:

@@ -18,7 +18,6 @@ import pytest
 from arena.db.quotas import AccountQuota
 from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage
-from arena.submissions.document import document
 from arena.submissions.receiver import MAX_PER_ADDRESS
 from tests.cli.author import Author, drained, refused
 from tests.cli.command import COMMAND, environment
@@ -246,7 +245,7 @@ def test_wrong_usage_is_refused(author: Author) -> None:
 def test_data_that_changed_on_the_way_is_detected(author: Author) -> None:
     """If the site's hash differs, the submission is not followed."""
     author.log_in("ann")
-    known = document(replace(submitted_before(author), sha256="0" * 64))
+    known = replace(submitted_before(author), sha256="0" * 64)
     with answering((201, {"Content-Type": "application/json"}, msgspec.json.encode(known))) as other:
         author.redirect(other.url)
         line = refused(author.types("submit", author.source("altered.py")), 1)
@@ -265,7 +264,7 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
     author.log_in("ann")
     known = submitted_before(author)
     cause = {"stage": "qualifying", "kind": "crash"} | dict.fromkeys(("text", "hint", "stderr"), EVIL)
-    told = msgspec.to_builtins(document(known)) | {"id": EVIL, "bot": EVIL}
+    told = msgspec.to_builtins(known) | {"id": EVIL, "bot": EVIL}
     end = told | {"stage": "rejected", "ended": told["received"], "cause": cause, "games": []}
     bot = {"name": EVIL, "author": EVIL, "house": False, "state": "active", "reason": EVIL, "since": None}
     bot |= {"version": 1, "newest": 1, "open_to_people": False}

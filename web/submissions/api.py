@@ -19,7 +19,7 @@ from arena.languages.registry import UploadKind
 from arena.play.replay.document import PublicReplay
 from arena.protocol.submissions import Submission, SubmissionList, WholeSubmission
 from arena.services.owners import Owners
-from arena.submissions.document import document, whole_document
+from arena.submissions.document import whole_document
 from arena.submissions.receiver import Incoming, Receiver, Upload
 from web.http.api import (
     LISTED,
@@ -232,7 +232,7 @@ def submission_api(
         finally:
             metrics.count_upload(received=received)
         response.headers["Location"] = f"{PREFIX}/submissions/{submission.id}"
-        return document(submission)
+        return submission
 
     @router.get("/submissions", responses=LISTED)
     def submissions(
@@ -242,7 +242,7 @@ def submission_api(
         found = repository.newest(account=caller.account.id, bot=bot, before=before, limit=limit + 1)
         shown = found[:limit]
         return SubmissionList(
-            submissions=tuple(map(document, shown)),
+            submissions=shown,
             next=next_page(before=shown[-1].number) if len(found) > limit else None,
         )
 

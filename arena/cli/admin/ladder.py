@@ -3,12 +3,14 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import msgspec
 import typer
 
 from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table
 from arena.cli.operating import open_arena_store, operator_name, record_action
 from arena.platform.text import counted
-from arena.protocol.submissions import SubmissionList
+from arena.protocol.decoding import prepared
+from arena.protocol.submissions import Submission, SubmissionList
 
 if TYPE_CHECKING:
     from arena.db.store import Store
@@ -237,12 +239,11 @@ def submissions(
     as_json: Json = False,
 ) -> None:
     """List submissions, newest first, with their stage and the reason for a rejection or wait."""
-    from arena.submissions.document import document
-
     with open_arena_store() as (_, store):
         found = store.submissions.newest(bot=bot, limit=last)
     if as_json:
-        print_json(SubmissionList(submissions=tuple(map(document, found)), next=None))
+        public = msgspec.convert(found, prepared(tuple[Submission, ...]), from_attributes=True)
+        print_json(SubmissionList(submissions=public, next=None))
         return
     for each in found:
         typer.echo(_line(each))
