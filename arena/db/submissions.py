@@ -23,6 +23,7 @@ from arena.db.schema import (
     SubmissionRow,
     UnratedGameRow,
 )
+from arena.ladder.qualification import Played
 from arena.protocol.match import GameRecord, SeatReport, decode
 from arena.protocol.news import Topic, submission_done
 from arena.protocol.states import MatchState
@@ -51,6 +52,13 @@ class QualificationGame:
     report: SeatReport | None  # of the submission's sandbox, with its stderr
     game: str | None  # the game's id
     record: GameRecord | None
+
+    @property
+    def played(self) -> Played | None:
+        """The game for the verdict; None until it is over."""
+        if self.report is None or self.record is None:
+            return None
+        return Played(rules=self.rules, seat=self.seat, report=self.report, game=self.record)
 
 
 class SubmissionRepository(Repository):

@@ -1,6 +1,6 @@
 """The document that the site and the command line show to a submission's owner and to operators."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import fields
 from statistics import median
 
@@ -34,10 +34,9 @@ def _place(played: Played) -> int:
     return places_with_faults(result.places, taken_over(faults, played.rules.players))[played.seat]
 
 
-def whole_document(submission: KnownSubmission, games: Iterable[QualificationGame]) -> WholeSubmission:
+def whole_document(submission: KnownSubmission, games: Sequence[QualificationGame]) -> WholeSubmission:
     """Return a submission's document with its games."""
-    games = tuple(games)
-    played = tuple(map(_played, games))
+    played = [game.played for game in games]
     lines = zip(numbers(played), games, played, strict=True)
     members = {field.name: getattr(submission, field.name) for field in fields(Submission)}
     return WholeSubmission(**members, games=tuple(_game(*line) for line in lines))
@@ -53,9 +52,3 @@ def _game(number: int, game: QualificationGame, played: Played | None) -> Submis
         game=game.game,
         figures=None if played is None else figures(played),
     )
-
-
-def _played(game: QualificationGame) -> Played | None:
-    if game.report is None or game.record is None:
-        return None
-    return Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)

@@ -281,9 +281,9 @@ def _source(submission: KnownSubmission) -> str:
 
 
 def _played(game: QualificationGame) -> Played:
-    if game.report is None or game.record is None:
+    if game.played is None:
         raise ValueError(f"match {game.match} is done but has no record")
-    return Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)
+    return game.played
 
 
 def steps_of(pipeline: Pipeline) -> PeriodicTask:

@@ -53,12 +53,8 @@ def send(
 
 def counted_games(store: Store, submission: str) -> tuple[Played, ...]:
     """Return a submission's finished games, without those that are repeated because the host was busy."""
-    played = [
-        Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)
-        for game in store.submissions.games(submission)
-        if game.report is not None and game.record is not None
-    ]
-    return standing(played).games
+    games = store.submissions.games(submission)
+    return standing([game.played for game in games if game.played is not None]).games
 
 
 def submitted_images(client: docker.DockerClient, install: str) -> list[str]:
