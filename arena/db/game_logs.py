@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, exists, func, insert, select, text, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, select, text, update
 
 from arena.db import analyses, card_counts, challenges, ladder
 from arena.db.database import Repository, from_row
 from arena.db.games import RULES
 from arena.db.matches import BOT, report_of, seated
 from arena.db.projections import RowValues
+from arena.db.queue import any_seat
 from arena.db.schema import (
     LOGS,
     OPEN_SUBMISSION,
@@ -167,13 +168,8 @@ class GameLogs(Repository):
 
 def _expired_matches(connection: Connection, kept: str, before: datetime, limit: int) -> Sequence[str]:
     """Return the matches that ended before a time and meet the condition ``kept``, oldest first."""
-    is_in_progress = (
-        exists()
-        .where(MatchSeatRow.match_id == MatchRow.id)
-        .where(SubmissionRow.number == MatchSeatRow.submission_number, text(OPEN_SUBMISSION))
-        .correlate(MatchRow)
-    )
-    due = select(MatchRow.id).where(text(kept), MatchRow.ended < before, ~is_in_progress)
+    qualifying = any_seat(and_(text(OPEN_SUBMISSION)))
+    due = select(MatchRow.id).where(text(kept), MatchRow.ended < before, ~qualifying)
     return connection.execute(due.order_by(MatchRow.ended).limit(limit)).scalars().all()
 
 

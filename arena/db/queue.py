@@ -85,13 +85,7 @@ class MatchQueue(Repository):
 
     def place(self, bot: str) -> QueuePlace:
         """Return a bot's place in the queue. Reads the whole queue, which is always short."""
-        sits = (
-            select(MatchSeatRow.seat)
-            .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
-            .join(BotRow, BotRow.id == BotVersionRow.bot_id)
-            .where(MatchSeatRow.match_id == MatchRow.id, BotRow.name == bot)
-        )
-        mine = exists(sits.correlate(MatchRow)) & (MatchRow.kind == MatchKind.RATED)
+        mine = any_seat(BotRow.name == bot) & (MatchRow.kind == MatchKind.RATED)
         with self._transactions.read() as connection:
             running, due = [
                 connection.execute(_open(state).with_only_columns(mine)).scalars().all()
@@ -183,14 +177,7 @@ def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]
 
 def only_house_bots() -> ColumnElement[bool]:
     """Return the condition that all bots in a match are house bots."""
-    untrusted = (
-        select(MatchSeatRow.seat)
-        .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
-        .outerjoin(BotRow, BotRow.id == BotVersionRow.bot_id)
-        .where(MatchSeatRow.match_id == MatchRow.id)
-        .where(BotRow.house.is_(False) | MatchSeatRow.submission_number.is_not(None))
-    )
-    return ~exists(untrusted.correlate(MatchRow))
+    return ~any_seat(BotRow.house.is_(False) | MatchSeatRow.submission_number.is_not(None))
 
 
 def seat_count() -> ScalarSelect[int]:
@@ -211,7 +198,7 @@ def playable(
     ordered by number. A challenge's matches run one at a time.
     """
     mine = _open(MatchState.WAITING).where(
-        MatchRow.runtime == runtime, _is_next_of_challenge(), ~_any_seat(or_(_IS_EXCLUDED, _IS_GONE))
+        MatchRow.runtime == runtime, _is_next_of_challenge(), ~any_seat(or_(_IS_EXCLUDED, _IS_GONE))
     )
     if without:
         mine = mine.where(MatchRow.id.not_in(without))
@@ -224,7 +211,7 @@ def delete_cancelled(connection: Connection) -> None:
     A match is cancelled if one of its bots is disqualified, its submission is no longer qualifying, or it
     needs an old version of a house bot that no longer exists.
     """
-    cancelled = _any_seat(or_(_IS_EXCLUDED, and_(_IS_GONE, BotVersionRow.number != BotRow.playing)))
+    cancelled = any_seat(or_(_IS_EXCLUDED, and_(_IS_GONE, BotVersionRow.number != BotRow.playing)))
     # A locked match is being claimed or deleted, so don't wait for it.
     waiting = _open(MatchState.WAITING).where(cancelled).with_for_update(skip_locked=True, of=MatchRow)
     deleted = connection.execute(waiting).scalars().all()
@@ -239,7 +226,7 @@ _IS_GONE: Final = and_(BotRow.house, BotVersionRow.gone.is_not(None))
 """The source of the house bot in a seat doesn't exist."""
 
 
-def _any_seat(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+def any_seat(condition: ColumnElement[bool]) -> ColumnElement[bool]:
     """Return the condition that at least one seat of a match meets ``condition``."""
     seats = (
         select(MatchSeatRow.seat)
