@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
@@ -69,21 +69,21 @@ _PLAYED: Final = ~GameSeatRow.taken_over
 _FIRST: Final = (GameSeatRow.place == 1) & _PLAYED
 _SECOND: Final = (GameSeatRow.place > 1) & _PLAYED
 _BEST: Final = func.max(GameSeatRow.points)
-_MARGIN: Final = case(
+MARGIN: Final = case(
     (func.count().filter(_FIRST) > 1, 0),
     else_=func.max(GameSeatRow.points).filter(_FIRST) - func.max(GameSeatRow.points).filter(_SECOND),
 )
 """The points between first and second place; NULL if bots finished fewer than two seats."""
-_LEAD: Final = func.min(GameSeatRow.after_two).filter(GameSeatRow.place == 1) - func.max(
+LEAD: Final = func.min(GameSeatRow.after_two).filter(GameSeatRow.place == 1) - func.max(
     GameSeatRow.after_two
 ).filter(_PLAYED)
 """Minus the points by which the winner trailed after two rounds, or 0 if it led; NULL for old games."""
 
 _VALUES: Final = {
-    GameOrder.CLOSEST: _MARGIN,
-    GameOrder.WIDEST: -_MARGIN,
+    GameOrder.CLOSEST: MARGIN,
+    GameOrder.WIDEST: -MARGIN,
     GameOrder.HIGHEST: -_BEST,
-    GameOrder.COMEBACK: _LEAD,
+    GameOrder.COMEBACK: LEAD,
     GameOrder.UPSET: func.min(HighlightRow.value),
 }
 """Sort keys, smallest first: aggregates over a game's seats or, for ``UPSET``, over its highlights."""
@@ -168,7 +168,7 @@ def closest_since(connection: Connection, moment: datetime) -> int | None:
     newest = select(LadderRow.games - DAY_WINDOW).scalar_subquery()
     unfair = _played_by(connection, BotRow.state == BotState.DISQUALIFIED)
     found = select(GameRow.number).where(GameRow.number > newest, GameRow.ended > moment, ~unfair)
-    margin = _of_game(_MARGIN)
+    margin = of_game(MARGIN)
     found = found.where(margin.is_not(None)).order_by(margin, GameRow.number.desc())
     return connection.execute(found.limit(1)).scalar_one_or_none()
 
@@ -191,9 +191,9 @@ def _matching(connection: Connection, criteria: GameFilter, searched: range) -> 
     if criteria.players is not None:
         conditions.append(GameRow.players == criteria.players)
     if criteria.points is not None:
-        conditions.append(_of_game(_BEST) >= criteria.points)
+        conditions.append(of_game(_BEST) >= criteria.points)
     if criteria.margin is not None:
-        conditions.append(_of_game(_MARGIN) <= criteria.margin)
+        conditions.append(of_game(MARGIN) <= criteria.margin)
     if criteria.faults is not None:
         faulty = (
             exists()
@@ -218,6 +218,6 @@ def _same_game() -> ColumnElement[bool]:
     return GameSeatRow.game_number == GameRow.number
 
 
-def _of_game(value: ColumnElement[int]) -> ColumnElement[int]:
-    """Return an aggregate of a game's seats."""
+def of_game(value: ColumnElement[Any]) -> ColumnElement[int]:
+    """Return an aggregate of a game's seats, such as ``MARGIN``."""
     return select(value).where(_same_game()).correlate(GameRow).scalar_subquery()

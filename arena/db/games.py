@@ -9,12 +9,15 @@ from sqlalchemy import Connection, Row, Select, func, select, text
 
 from arena.db.database import Repository, from_row, grouped
 from arena.db.game_search import (
+    LEAD,
+    MARGIN,
     GameFilter,
     GameOrder,
     Position,
     closest_since,
     newest_of,
     numbers_to_search,
+    of_game,
     positions_of,
     upset_chances,
 )
@@ -313,7 +316,9 @@ def by_number(connection: Connection, numbers: Collection[int]) -> dict[int, Gam
 
 
 def _games() -> Select[*tuple[Any, ...]]:
-    return select(GameRow.number, GameRow.id.label("game"), GameRow.players, GameRow.ended)
+    return select(GameRow.number, GameRow.id.label("game"), GameRow.players, GameRow.ended).add_columns(
+        of_game(MARGIN).label("margin"), of_game(-LEAD).label("behind")
+    )
 
 
 def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[GameSummary, ...]:
@@ -324,8 +329,6 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
             BotVersionRow.number.label("version"),
             GameSeatRow.points,
             GameSeatRow.place,
-            GameSeatRow.after_two,
-            GameSeatRow.taken_over,
         )
         .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
@@ -334,34 +337,9 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
     )
     sat = grouped(seats, "game_number")
     return tuple(
-        from_row(
-            GameSummary,
-            row,
-            seats=tuple(from_row(SeatResult, seat) for seat in sat[row.number]),
-            margin=_margin(sat[row.number]),
-            behind=_deficit(sat[row.number]),
-        )
+        from_row(GameSummary, row, seats=tuple(from_row(SeatResult, seat) for seat in sat[row.number]))
         for row in rows
     )
-
-
-def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return the margin of first over second place; None if bots finished fewer than two seats."""
-    first: list[int] = [seat.points for seat in seats if seat.place == 1 and not seat.taken_over]
-    others: list[int] = [seat.points for seat in seats if seat.place > 1 and not seat.taken_over]
-    if len(first) > 1:
-        return 0
-    return max(first) - max(others) if first and others else None
-
-
-def _deficit(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
-    """Return by how many points the winner trailed after two rounds; None if unknown."""
-    known = [seat for seat in seats if seat.after_two is not None]
-    stayed: list[int] = [seat.after_two for seat in known if not seat.taken_over]
-    winners: list[int] = [seat.after_two for seat in known if seat.place == 1]
-    if not stayed or not winners or len(known) < len(seats):
-        return None
-    return max(stayed) - min(winners)
 
 
 def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[GameSeat, ...]:
