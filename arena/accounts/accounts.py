@@ -1,4 +1,4 @@
-"""The account services: registration, changes by owners, and changes by operators."""
+"""The account services for owners and for operators."""
 
 import secrets
 from collections.abc import Collection
@@ -32,15 +32,42 @@ from arena.protocol.states import Role
 
 
 class OwnerActions:
-    """Changes an account for its owner. Each change requires the password."""
+    """Registers accounts as ``mode`` allows, and changes them. Each change requires the password."""
 
     def __init__(
-        self, repository: AccountRepository, passwords: Passwords, sessions: Sessions, sources: Sources
+        self,
+        repository: AccountRepository,
+        passwords: Passwords,
+        sessions: Sessions,
+        sources: Sources,
+        mode: RegistrationMode,
     ) -> None:
         self._repository = repository
         self._passwords = passwords
         self._sessions = sessions
         self._sources = sources
+        self.mode = mode
+
+    def register(self, name: str, password: str, invitation: str, *, address: str = "") -> StoredPassword:
+        """Create an account.
+
+        ``invitation`` is the secret from an operator, or empty. ``address`` is the client's address, for the
+        audit log. Raises Busy, InvitationRefused, NameTaken, PasswordRefused, RegistrationRefused or
+        WrongName.
+        """
+        if self.mode is RegistrationMode.CLOSED:
+            raise RegistrationRefused("registration is closed: ask the arena's operator for an account")
+        if self.mode is RegistrationMode.INVITATION and not invitation:
+            raise RegistrationRefused("registration needs an invitation: ask the arena's operator for one")
+        new = _new_account(name, password, Role.USER, self._passwords, self._sources)
+        # While registration is open, invitations are ignored and stay valid.
+        needed = self.mode is RegistrationMode.INVITATION
+        account = self._repository.register(
+            new,
+            invitation=hash_of(invitation) if needed else None,
+            entry=by_account(new.created, AccountAction.REGISTER, name, address),
+        )
+        return StoredPassword(account=account, password=new.password)
 
     def change_password(
         self, session: OpenSession, old: str, new: str, *, keep: Collection[int] = (), address: str = ""
@@ -83,39 +110,6 @@ class OwnerActions:
             except NameTaken:
                 continue
             return pseudonym
-
-
-class Registration:
-    """Registers accounts as ``mode`` allows."""
-
-    def __init__(
-        self, repository: AccountRepository, passwords: Passwords, sources: Sources, mode: RegistrationMode
-    ) -> None:
-        self._repository = repository
-        self._passwords = passwords
-        self._sources = sources
-        self.mode = mode
-
-    def register(self, name: str, password: str, invitation: str, *, address: str = "") -> StoredPassword:
-        """Create an account.
-
-        ``invitation`` is the secret from an operator, or empty. ``address`` is the client's address, for the
-        audit log. Raises Busy, InvitationRefused, NameTaken, PasswordRefused, RegistrationRefused or
-        WrongName.
-        """
-        if self.mode is RegistrationMode.CLOSED:
-            raise RegistrationRefused("registration is closed: ask the arena's operator for an account")
-        if self.mode is RegistrationMode.INVITATION and not invitation:
-            raise RegistrationRefused("registration needs an invitation: ask the arena's operator for one")
-        new = _new_account(name, password, Role.USER, self._passwords, self._sources)
-        # While registration is open, invitations are ignored and stay valid.
-        needed = self.mode is RegistrationMode.INVITATION
-        account = self._repository.register(
-            new,
-            invitation=hash_of(invitation) if needed else None,
-            entry=by_account(new.created, AccountAction.REGISTER, name, address),
-        )
-        return StoredPassword(account=account, password=new.password)
 
 
 class OperatorActions:
@@ -217,7 +211,6 @@ _PSEUDONYM_BYTES: Final = 3
 class Accounts:
     """All account services."""
 
-    registration: Registration
     sessions: Sessions
     tokens: Tokens
     own: OwnerActions
@@ -232,10 +225,9 @@ class Accounts:
         passwords = Passwords(hasher)
         sessions = Sessions(repository, store.credentials, passwords, sources)
         return cls(
-            registration=Registration(repository, passwords, sources, mode),
             sessions=sessions,
             tokens=Tokens(store.credentials, sources),
-            own=OwnerActions(repository, passwords, sessions, sources),
+            own=OwnerActions(repository, passwords, sessions, sources, mode),
             operators=OperatorActions(repository, passwords, sources),
         )
 

@@ -16,7 +16,7 @@ from tests.db.builders import present
 
 def test_anyone_who_registers_can_log_in(world: World) -> None:
     """The case of the name doesn't matter; the password must match exactly."""
-    ann = world.accounts.registration.register("Ann", PASSWORD, "").account
+    ann = world.accounts.own.register("Ann", PASSWORD, "").account
     assert (ann.name, ann.role, ann.created) == ("Ann", Role.USER, world.now)
     assert world.accounts.sessions.check("ann", PASSWORD).account == ann
     for wrong in (PASSWORD.upper(), PASSWORD + " ", ""):
@@ -30,14 +30,14 @@ def test_only_operators_create_accounts_if_registration_is_closed(tmp_path: Path
         code = world.accounts.operators.invite("terminal:root", 7)
         for invitation in ("", code):
             with pytest.raises(RegistrationRefused, match="closed"):
-                world.accounts.registration.register("ann", PASSWORD, invitation)
+                world.accounts.own.register("ann", PASSWORD, invitation)
         assert world.add("ann").name == "ann"
 
 
 def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) -> None:
     """A failed registration doesn't use up the invitation."""
     with closing(World.at(tmp_path, RegistrationMode.INVITATION)) as world:
-        register = world.accounts.registration.register
+        register = world.accounts.own.register
         first, second = (world.accounts.operators.invite("terminal:root", 7) for _ in range(2))
         with pytest.raises(RegistrationRefused, match="needs an invitation"):
             register("ann", PASSWORD, "")
@@ -232,7 +232,7 @@ def test_account_actions_are_in_the_audit_log(world: World) -> None:
     """Entries have the client's address. An unknown name isn't logged, since it may be a password."""
     here = "192.0.2.1"
     accounts = world.accounts
-    registered = accounts.registration.register("Ann", PASSWORD, "", address=here)
+    registered = accounts.own.register("Ann", PASSWORD, "", address=here)
     ann = registered.account
     for name in ("ann", "nobody", "correct horse"):
         with pytest.raises(WrongCredentials):

@@ -38,9 +38,7 @@ def test_an_operator_creates_accounts_and_it_is_logged(empty: Operator) -> None:
     with empty.store() as store:
         accounts = open_accounts(store, RegistrationMode.INVITATION)
         assert accounts.sessions.check("ANN", "an entirely different phrase").account.name == "Ann"
-        assert (
-            accounts.registration.register("ben", PASSWORD.strip(), invited.out.strip()).account.name == "ben"
-        )
+        assert accounts.own.register("ben", PASSWORD.strip(), invited.out.strip()).account.name == "ben"
 
 
 @pytest.mark.parametrize(

@@ -383,7 +383,7 @@ def test_closed_and_invited_registration_say_so(tmp_path: Path) -> None:
         assert visitor.post("/register", data=FORM).status_code == 403
         assert visitor.post("/register", data=FORM | {"invitation": "wrong"}).status_code == 422
         assert visitor.post("/register", data=FORM | {"invitation": f" {code}\n"}).status_code == 303
-        world.accounts.registration.mode = RegistrationMode.CLOSED
+        world.accounts.own.mode = RegistrationMode.CLOSED
         visitor = browser(world)
         assert "/register" not in visitor.get("/login").text
         assert "Registration is closed" in visitor.get("/register").text

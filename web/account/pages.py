@@ -92,10 +92,10 @@ class _Entry:
         invitation: Text = "",
         onward: Onward = "",
     ) -> Response:
-        if self._accounts.registration.mode is not RegistrationMode.CLOSED:
+        if self._accounts.own.mode is not RegistrationMode.CLOSED:
             self._limits.count_registration(request)
         try:
-            account = self._accounts.registration.register(
+            account = self._accounts.own.register(
                 name, password, invitation.strip(), address=address_of(request)
             )
         except (AccountError, InvitationRefused, NameTaken, WrongName) as error:
@@ -125,7 +125,7 @@ class _Entry:
             template,
             status=200 if error is None else _status(error),
             error=None if error is None else str(error),
-            mode=self._accounts.registration.mode,
+            mode=self._accounts.own.mode,
             shortest=MIN_LENGTH,
             longest=MAX_LENGTH,
             onward=local(onward),
