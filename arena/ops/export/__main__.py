@@ -77,7 +77,7 @@ Document = dict[str, Any]
 def document_of(line: bytes) -> Document:
     """Return a game's document for JSON Lines: its replay without authors, and data from the database."""
     game: Document = msgspec.json.decode(line)
-    document: Document = game.pop("replay")
+    document: Document = msgspec.json.decode(game.pop("replay"))
     for seat in document["seats"]:
         seat["author"] = ""  # accounts can be deleted, but files never change
     return document | game

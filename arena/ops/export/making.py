@@ -145,7 +145,7 @@ class Exporter:
             try:
                 with suppress(BrokenPipeError):  # the process has ended: its exit code is checked below
                     for game in self._read_games(numbers, since):
-                        process.stdin.write(_line(game))
+                        process.stdin.write(msgspec.json.encode(game) + b"\n")
                         rows += 1
                     process.stdin.write(b"\n")
             except BaseException:
@@ -199,21 +199,6 @@ def _since(manifest: ExportManifest, oldest: date) -> datetime:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
-
-
-def _line(game: PublicGame) -> bytes:
-    return (
-        msgspec.json.encode(
-            {
-                "match": game.match,
-                "number": game.number,
-                "ended": game.ended,
-                "taken_over": game.taken_over,
-                "replay": msgspec.Raw(game.replay.encode()),
-            }
-        )
-        + b"\n"
-    )
 
 
 @contextmanager
