@@ -31,7 +31,7 @@ from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import BOTS, START, add_bots, finish, play_matches
 from tests.databases import sqlite_store
-from tests.db.builders import add_account, claim_one, new_challenge, new_match
+from tests.db.builders import add_account, claim_one, new_challenge, new_match, present
 from tests.demo.running import children
 from tests.web.stable import fill_games
 
@@ -107,9 +107,7 @@ def test_the_files_have_every_rated_game_and_no_other(store: Store, tmp_path: Pa
         assert [game["game"] for game in each] == [game.game for game in games]
         assert challenged not in str(each)
     for row, line in zip(found, texts, strict=True):
-        page = store.games.find(row["game"])
-        assert page is not None
-        _compare(row, line, page)
+        _compare(row, line, present(store.games.find(row["game"])))
 
 
 def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # noqa: ANN401 - a page

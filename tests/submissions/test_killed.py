@@ -17,6 +17,7 @@ from arena.protocol.states import MatchState
 from arena.protocol.submissions import Stage
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.builders import host_report
+from tests.db.builders import present
 from tests.patience import wait_until
 from tests.soak import SOAK
 from tests.submissions import programs
@@ -45,9 +46,7 @@ def running(settings: Settings) -> Iterator[None]:
 
 def found(store: Store, id_: str) -> KnownSubmission:
     """Return a submission, which must exist."""
-    known = store.submissions.find(id_)
-    assert known is not None
-    return known
+    return present(store.submissions.find(id_))
 
 
 # Takes over 20 s: after each kill the arena restarts, and its canary checks the sandbox in containers.

@@ -34,7 +34,7 @@ from arena.submissions.receiver import Receiver, Upload
 from arena.submissions.uploads import Uploads
 from tests.builders import finish, host_report
 from tests.databases import sqlite_store
-from tests.db.builders import add_account, add_bot
+from tests.db.builders import add_account, add_bot, present
 from tests.images.builders import NOW, store_in
 from tests.images.test_intake import saved
 from tests.patience import WAIT_SECONDS
@@ -131,9 +131,7 @@ class Place:
 
     def found(self, id_: str) -> KnownSubmission:
         """Return a submission, which must exist."""
-        known = self.store.submissions.find(id_)
-        assert known is not None
-        return known
+        return present(self.store.submissions.find(id_))
 
     def stage(self, id_: str) -> Stage:
         """Return a submission's stage."""
@@ -141,9 +139,7 @@ class Place:
 
     def claim(self) -> Claim:
         """Claim the next match, which must exist."""
-        taken = self.store.leases.claim("here", "worker", self.now, RuntimeName.DOCKER)
-        assert taken is not None
-        return taken
+        return present(self.store.leases.claim("here", "worker", self.now, RuntimeName.DOCKER))
 
     def play(self) -> None:
         """Play the next match without a fault."""
@@ -157,10 +153,8 @@ class Place:
         [seat] = [seat for seat, each in enumerate(claim.seats) if each.author == "ben"]
         [game] = match.games
         first = list(game.record.steps[0])
-        late = first[seat]
-        assert late is not None
         first[seat] = replace(
-            late, fault=Fault.ABSENT, trouble=f"no Hello, not counting 3 s {HOST_DELAY_TEXT}"
+            present(first[seat]), fault=Fault.ABSENT, trouble=f"no Hello, not counting 3 s {HOST_DELAY_TEXT}"
         )
         steps = (tuple(first), *game.record.steps[1:])
         record = replace(game.record, steps=steps)
@@ -235,8 +229,7 @@ def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> No
     place.step()
     again = place.found(place.send(content=gzip.compress(saved("mine"))))
     place.step()
-    cause = place.found(again.id).cause
-    assert cause is not None
+    cause = present(place.found(again.id).cause)
     assert (cause.stage, cause.kind) == (Stage.RECEIVED, CauseKind.SAME)
     assert cause.text == "this is the same image as mine@1, which is already active"
     assert not place.uploads.path(again.id, again.kind).exists()
@@ -322,8 +315,7 @@ def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
     place.engine.error = LaunchRefused("the image declares a VOLUME")
     place.step()
     place.step()
-    cause = place.found(id_).cause
-    assert cause is not None
+    cause = present(place.found(id_).cause)
     assert (cause.stage, cause.kind, cause.text) == (
         "inspected",
         CauseKind.START,
@@ -439,8 +431,7 @@ def test_a_name_that_was_taken_in_the_meantime_is_a_cause(place: Place) -> None:
         place.step()
         if place.stage(id_) is Stage.QUALIFYING and len(place.store.submissions.games(id_)) == 3:
             add_bot(place.store, "mine", author="eve")
-    cause = place.found(id_).cause
-    assert cause is not None
+    cause = present(place.found(id_).cause)
     assert (cause.kind, "by eve" in cause.text) == (CauseKind.NAME, True)
 
 

@@ -10,9 +10,10 @@ from arena.ladder.qualification import GAMES, Played, QualificationStanding, num
 from arena.play.referee.player import Lost, PlayerAnswer
 from arena.protocol.faults import Fault
 from arena.protocol.match import SeatReport
-from arena.protocol.submissions import HINTS, Stage
+from arena.protocol.submissions import HINTS, Cause, Stage
 from arena.protocol.submissions import CauseKind as Kind
 from arena.rules import Card, Move, Rules
+from tests.db.builders import present
 from tests.play.referee.driver import Driver
 
 SEAT = 1
@@ -29,6 +30,11 @@ def played(play: Play, report: SeatReport = RAN) -> Played:
     play(driver)
     driver.play_on()
     return Played(rules=RULES, seat=SEAT, report=report, game=driver.match.games()[0])
+
+
+def cause_of(*games: Played) -> Cause:
+    """Return why the bot doesn't qualify."""
+    return present(standing(games).cause)
 
 
 def well(driver: Driver) -> None:
@@ -115,8 +121,7 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
 )
 def test_a_faulty_bot_gets_the_cause(plays: Sequence[Play], kind: Kind, words: str) -> None:
     """The cause has the first failed game, the decision and its request."""
-    cause = standing([played(play) for play in plays]).cause
-    assert cause is not None
+    cause = cause_of(*map(played, plays))
     assert (cause.stage, cause.kind, cause.hint) == (Stage.QUALIFYING, kind, HINTS[kind])
     assert re.search(words, cause.text), cause.text
     assert cause.request is not None
@@ -179,8 +184,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it exited with code 1")
 )
 def test_an_absent_bot_gets_the_cause(play: Play, report: SeatReport, kind: Kind, words: str) -> None:
     """The cause is derived from the sandbox's report and the bot's output, and has no request."""
-    cause = standing([played(play, report)]).cause
-    assert cause is not None
+    cause = cause_of(played(play, report))
     assert cause.kind is kind
     assert re.search(words, cause.text), cause.text
     assert (cause.request, cause.stderr) == (None, report.stderr)
@@ -191,8 +195,7 @@ def test_trying_the_network_is_not_a_cause_by_itself() -> None:
     """A bot that tries the network but keeps playing qualifies. Any other fault is its cause."""
     report = replace(RAN, stderr="x" * 9000 + "Network is unreachable\n")
     assert standing([played(well, report)]).cause is None
-    cause = standing([played(forbidden, report)]).cause
-    assert cause is not None
+    cause = cause_of(played(forbidden, report))
     assert cause.kind is Kind.ILLEGAL
     assert cause.stderr == report.stderr[-4096:]
 
@@ -356,8 +359,7 @@ Extension modules: grpc._cython.cygrpc (total: 1)
 )
 def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -> None:
     """The cause has the exception and the line. A missing module isn't reported as a missing network."""
-    cause = standing([played(gone(Fault.CRASH, "it ended"), replace(ENDED, stderr=stderr))]).cause
-    assert cause is not None
+    cause = cause_of(played(gone(Fault.CRASH, "it ended"), replace(ENDED, stderr=stderr)))
     assert cause.kind is kind
     assert re.search(words, cause.text), cause.text
 
@@ -365,11 +367,9 @@ def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -
 def test_a_program_that_ends_well_has_never_called_run() -> None:
     """Exiting with code 0 before a Hello means that the bot never called run()."""
     ended = replace(ENDED, exit_code=0, trouble="it exited with code 0")
-    cause = standing([played(gone(Fault.CRASH, "it ended"), ended)]).cause
-    assert cause is not None
+    cause = cause_of(played(gone(Fault.CRASH, "it ended"), ended))
     assert "never called" in cause.text
-    crashed = standing([played(gone(Fault.CRASH, "it ended"), ENDED)]).cause
-    assert crashed is not None
+    crashed = cause_of(played(gone(Fault.CRASH, "it ended"), ENDED))
     assert "run()" not in crashed.text
 
 
@@ -385,16 +385,13 @@ def test_games_that_a_busy_host_delayed_are_repeated() -> None:
     assert standing([played(gone(Fault.ABSENT, WAITED), gave_up)]) == QualificationStanding((), 1, None)
     assert standing([sound, kept_waiting, sound]) == QualificationStanding((sound, sound), 1, None)
     assert standing([kept_waiting, kept_waiting]) == QualificationStanding((), 2, None)
-    over = standing([kept_waiting] * 3)
-    assert over.cause is not None
-    assert over.cause.kind is Kind.SILENT
-    assert over.cause.text.endswith("Before that, games were repeated 2 times because the host was busy")
+    over = cause_of(kept_waiting, kept_waiting, kept_waiting)
+    assert over.kind is Kind.SILENT
+    assert over.text.endswith("Before that, games were repeated 2 times because the host was busy")
     at_once = standing([played(ABSENT, NEVER)])
     assert at_once.replays == 0
-    assert at_once.cause is not None
-    assert "Before that" not in at_once.cause.text
-    crash = standing([played(gone(Fault.CRASH, WAITED), ENDED)])
-    assert crash.cause is not None
+    assert "Before that" not in present(at_once.cause).text
+    assert standing([played(gone(Fault.CRASH, WAITED), ENDED)]).cause is not None
 
 
 def test_a_repeated_game_keeps_its_number() -> None:
@@ -428,8 +425,7 @@ AFTERWARDS = "kaiten: game 0, round 1, turn 1: {fault}: that is how it was\nnext
 )
 def test_a_fault_of_a_running_bot_names_its_line(play: Play, fault: str, stderr: str, words: str) -> None:
     """The cause uses output from before the notice of the fault, but none from after it."""
-    cause = standing([played(play, replace(RAN, stderr=stderr + AFTERWARDS.format(fault=fault)))]).cause
-    assert cause is not None
+    cause = cause_of(played(play, replace(RAN, stderr=stderr + AFTERWARDS.format(fault=fault))))
     assert cause.kind.value in {"slow", "illegal", "protocol"}
     assert re.search(words, cause.text), cause.text
     assert "torch" not in cause.text
@@ -439,8 +435,7 @@ def test_a_fault_of_a_running_bot_names_its_line(play: Play, fault: str, stderr:
 def test_an_illegal_move_of_a_python_bot_names_its_line() -> None:
     """After the notice of the fault, the library prints where ``choose`` is defined."""
     stderr = "kaiten: game 0, round 1, turn 1: illegal: no such card\n" + PLACE
-    cause = standing([played(forbidden, replace(RAN, stderr=stderr))]).cause
-    assert cause is not None
+    cause = cause_of(played(forbidden, replace(RAN, stderr=stderr)))
     assert cause.text.endswith("; choose() is in bot.py, line 4")
 
 
@@ -456,17 +451,14 @@ kaiten: game 0, round 1, turn 1: timeout: no answer
 
 def test_the_cause_of_a_late_python_bot_has_its_position() -> None:
     """The cause names the innermost line of the bot's file in the library's stack trace."""
-    cause = standing([played(late(3), replace(RAN, stderr=STACK))]).cause
-    assert cause is not None
+    cause = cause_of(played(late(3), replace(RAN, stderr=STACK)))
     assert cause.text.endswith("; when its time ran out, it was in bot.py, line 12, in search")
     # Other output isn't mistaken for the library's stack trace.
-    cause = standing([played(late(3), replace(RAN, stderr=STACK.replace("  File", "> File")))]).cause
-    assert cause is not None
+    cause = cause_of(played(late(3), replace(RAN, stderr=STACK.replace("  File", "> File"))))
     assert "when its time ran out" not in cause.text
 
 
 def test_without_a_notice_all_output_counts() -> None:
     """A bot without the arena's library prints no notices, so all its output counts."""
-    cause = standing([played(forbidden, replace(RAN, stderr="thinking\nplayed soy sauce\n"))]).cause
-    assert cause is not None
+    cause = cause_of(played(forbidden, replace(RAN, stderr="thinking\nplayed soy sauce\n")))
     assert cause.text.endswith("; its last line of output: played soy sauce")

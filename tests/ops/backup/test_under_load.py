@@ -13,7 +13,7 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.rules import Rules
 from tests.builders import BOTS, add_bots, play_matches
-from tests.db.builders import add_account
+from tests.db.builders import add_account, present
 from tests.ops.backup.places import Spot, Spots, settle
 from tests.patience import WAIT_SECONDS
 
@@ -103,6 +103,4 @@ def test_a_restored_arena_is_from_one_moment(spots: Spots, tmp_path: Path, of: s
 
 
 def _verifies(store: Store, game: str) -> bool:
-    page = store.games.find(game)
-    assert page is not None
-    return verify(parse(page.replay)) is None
+    return verify(parse(present(store.games.find(game)).replay)) is None
