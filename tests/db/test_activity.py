@@ -174,10 +174,7 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
     """Games count for the hour in which they ended. The list ends with the current hour."""
     versions = [add_bot(store, bot) for bot in "ab"]
     for number, (minute, games) in enumerate([(20, 1), (40, 2), (50, 2)]):
-        match = finished(
-            claimed(store, versions, id_=f"s{number}", deals=games), [(1, 2)] * games, minute=minute
-        )
-        assert store.results.record(match)
+        record(store, versions, [(1, 2)] * games, id_=f"s{number}", minute=minute)
     found = store.activity.workload(at)
     assert [hour.games for hour in found.hours[-3:]] == hours
     assert found.hours[-1].begins == at.replace(minute=0)

@@ -13,7 +13,7 @@ from arena.db.store import Store
 from arena.ladder.rating import Rating
 from arena.rules import Rules
 from tests.builders import play_matches
-from tests.db.builders import add_bot, add_matches, claim_one, claimed, finished, outcomes, record, run_sql
+from tests.db.builders import add_bot, add_matches, claim_one, finished, outcomes, record, run_sql
 from tests.db.test_cost import effort, grow, statements
 from tests.kinds import filled_on_both, on_both, on_sqlite
 
@@ -26,10 +26,9 @@ def fill_store(store: Store) -> None:
         if number == 6:
             current[0] = add_bot(store, "mine", source="sha256:2")
         seated = dice.sample(current, dice.randint(2, 4))
-        claim = claimed(store, seated, id_=f"s{number}", deals=3)
         faults = [dice.choice((0, 0, 0, 1, 3)) for _ in seated]
         places = outcomes(dice, len(seated), 3)
-        assert store.results.record(finished(claim, places, minute=number, faults=faults))
+        record(store, seated, places, id_=f"s{number}", minute=number, faults=faults)
 
 
 def pages(games: GameRepository) -> list[GamePage]:
@@ -88,9 +87,7 @@ def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
 def test_a_long_curve_ends_now_as_well(store: Store) -> None:
     """A curve's last point is the last game, even if its number isn't a multiple of the curve's stride."""
     versions = [add_bot(store, name) for name in "ab"]
-    add_matches(store, "long", versions, deals=131, matches=1)
-    claim = claim_one(store)
-    store.results.record(finished(claim, outcomes(random.Random(1), 2, 131)))  # noqa: S311 - a test's dice
+    record(store, versions, outcomes(random.Random(1), 2, 131))  # noqa: S311 - a test's dice
     (curve,) = store.histories.curve("a")
     assert [point.games for point in curve.points] == [*range(0, 131, 2), 131]
 

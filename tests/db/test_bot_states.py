@@ -182,8 +182,7 @@ def test_one_crash_does_not_bench_a_bot(store: Store, other: int) -> None:
     mine = add_bot(store, "mine")
     for number in range(5):
         assert known(store).state is BotState.ACTIVE
-        claim = claimed(store, (mine, other), id_=f"s{number}", deals=12)
-        assert store.results.record(finished(claim, [(2, 1)] * 12, minute=number, faults=(3, 0)))
+        record(store, (mine, other), [(2, 1)] * 12, id_=f"s{number}", minute=number, faults=(3, 0))
     assert known(store).state is BotState.BENCHED
 
 

@@ -188,13 +188,11 @@ def test_new_games_do_not_move_pages(store: Store) -> None:
     """If games are added during a search, its later pages stay the same."""
     fill(store)
     versions = [add_bot(store, name) for name in ("strong", "weak")]
-    upsets = finished(claimed(store, versions, id_="odds", deals=12), [(1, 2)] * 10 + [(2, 1)] * 2)
-    assert store.results.record(upsets)
+    record(store, versions, [(1, 2)] * 10 + [(2, 1)] * 2, id_="odds")
     assert len(store.games.search(GameFilter(), GameOrder.UPSET, None, 9).games) > 1
     for order in GameOrder:
         begun = store.games.search(GameFilter(), order, None, 100)
-        new = finished(claimed(store, versions, id_=f"new-{order}", deals=2), [(1, 2)] * 2)
-        assert store.results.record(new)
+        record(store, versions, [(1, 2)] * 2, id_=f"new-{order}")
         first = store.games.search(GameFilter(), order, begun.searched.stop, 1)
         assert first.games == begun.games[:1]
         for last in first.positions:
