@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from arena.db.credentials import KnownAccount
 from arena.db.database import Database
 from arena.db.store import Store, open_store
 from tests.copies import Copies
 from tests.databases import sqlite_store
+from tests.db.builders import add_account
 from tests.kinds import BOTH, SHARE
 from tests.postgresql import Cluster
 
@@ -44,6 +46,12 @@ def store(url: str) -> Iterator[Store]:
     """Yield an open, empty store."""
     with closing(open_store(url)) as opened:
         yield opened
+
+
+@pytest.fixture
+def ben(store: Store) -> KnownAccount:
+    """Add an account."""
+    return add_account(store, "ben")
 
 
 @pytest.fixture

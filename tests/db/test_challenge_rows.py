@@ -61,12 +61,6 @@ def known(store: Store, id_: str) -> KnownChallenge:
     return present(store.challenges.find(id_))
 
 
-@pytest.fixture
-def ben(store: Store) -> KnownAccount:
-    """Return an account."""
-    return add_account(store, "ben")
-
-
 def test_a_challenge_is_played_once_on_every_seat(store: Store, ben: KnownAccount) -> None:
     """The state of each match can be followed. Its games are in order, with their replays."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")

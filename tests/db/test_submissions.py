@@ -357,29 +357,28 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
     assert wait(replace(late, received=tomorrow), replace(quota, open_submissions=3)) is None
 
 
-def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
+def test_an_upload_counts_for_a_day_from_its_start(store: Store, ben: KnownAccount) -> None:
     """An upload that becomes a submission counts once. A refunded upload doesn't count."""
-    owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=3, bots=1, open_submissions=4)
     for hour in range(3):
-        begun = replace(new(f"u{hour}", account=owner.id), received=START + timedelta(hours=hour))
+        begun = replace(new(f"u{hour}", account=ben.id), received=START + timedelta(hours=hour))
         store.submissions.begin(begun, quota)
     store.submissions.add(begun, quota)
-    late = replace(new("u3", account=owner.id), received=START + timedelta(hours=5))
+    late = replace(new("u3", account=ben.id), received=START + timedelta(hours=5))
     for refusing in (store.submissions.check, store.submissions.begin, store.submissions.add):
         with pytest.raises(QuotaReached, match=r"sent 3 submissions in the last 24 hours \(2 unf") as refused:
             refusing(late, quota)
         assert refused.value.wait == timedelta(hours=19)
 
     def left(at: datetime) -> int:
-        return store.submissions.allowance("ben", owner.id, quota, at).left
+        return store.submissions.allowance("ben", ben.id, quota, at).left
 
     assert (left(late.received), left(START + timedelta(hours=24))) == (0, 1)
     store.submissions.refund("u1")
     store.submissions.begin(late, quota)
     assert left(late.received) == 0
-    store.accounts.delete(owner.id, "gone-1", START)
-    sent = store.submissions.allowance("ben", owner.id, quota, late.received).sent
+    store.accounts.delete(ben.id, "gone-1", START)
+    sent = store.submissions.allowance("ben", ben.id, quota, late.received).sent
     assert sent == 1, "uploads of a deleted account no longer count"
 
 
@@ -428,39 +427,37 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
     assert [each.id for each in store.submissions.newest()] == ["u2", "u1b", "u1"]
 
 
-def test_the_remaining_allowance_is_known(store: Store) -> None:
+def test_the_remaining_allowance_is_known(store: Store, ben: KnownAccount) -> None:
     """The stated allowance follows an upload's rules. An account's own quotas replace the arena's."""
-    owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=2, bots=3, open_submissions=9)
     for number in range(2):
-        store.submissions.add(new(f"u{number}", account=owner.id), quota)
+        store.submissions.add(new(f"u{number}", account=ben.id), quota)
     store.submissions.reject("u1", CAUSE, START)
-    now = store.submissions.allowance("ben", owner.id, quota, START)
+    now = store.submissions.allowance("ben", ben.id, quota, START)
     assert now == UploadAllowance(sent=2, submissions_a_day=2, bots=1, max_bots=3)
     assert now.left == 0
-    later = store.submissions.allowance("ben", owner.id, quota, START + timedelta(days=1))
+    later = store.submissions.allowance("ben", ben.id, quota, START + timedelta(days=1))
     assert later.left == 2
-    store.accounts.set_quota(owner.id, AccountQuota(bots=8), ENTRY)
-    assert store.submissions.allowance("ben", owner.id, quota, START) == replace(now, max_bots=8)
-    store.accounts.set_quota(owner.id, AccountQuota(submissions_a_day=1), ENTRY)
-    assert store.submissions.allowance("ben", owner.id, quota, START).submissions_a_day == 1
+    store.accounts.set_quota(ben.id, AccountQuota(bots=8), ENTRY)
+    assert store.submissions.allowance("ben", ben.id, quota, START) == replace(now, max_bots=8)
+    store.accounts.set_quota(ben.id, AccountQuota(submissions_a_day=1), ENTRY)
+    assert store.submissions.allowance("ben", ben.id, quota, START).submissions_a_day == 1
 
 
-def test_a_deleted_account_leaves_no_name(store: Store) -> None:
+def test_a_deleted_account_leaves_no_name(store: Store, ben: KnownAccount) -> None:
     """The account's submissions and replays have the pseudonym. Its open submissions are rejected.
 
     An upload in progress does not become a submission.
     """
     house = add_bot(store, "a", author="house")
-    owner = add_account(store, "ben")
-    store.submissions.add(new(account=owner.id), PLENTY)
+    store.submissions.add(new(account=ben.id), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (None, house)), played=0)
     taken = claim_one(store)
     store.results.record(finished(taken, [(1, 2)]))
-    late = new("u2", account=owner.id)
+    late = new("u2", account=ben.id)
     store.submissions.begin(late, PLENTY)
-    store.accounts.delete(owner.id, "gone-1", START)
+    store.accounts.delete(ben.id, "gone-1", START)
     with pytest.raises(QuotaReached, match="the limit is 0"):
         store.submissions.add(late, PLENTY)
     assert store.submissions.find("u2") is None
@@ -469,12 +466,6 @@ def test_a_deleted_account_leaves_no_name(store: Store) -> None:
     assert found.cause is not None
     assert found.cause.kind is CauseKind.WITHDRAWN
     assert '"author":"gone-1"' in (store.submissions.replay("u1", "q-0-0") or "")
-
-
-@pytest.fixture
-def ben(store: Store) -> KnownAccount:
-    """Return an account."""
-    return add_account(store, "ben")
 
 
 def test_quotas_that_are_not_set_stay(store: Store, ben: KnownAccount) -> None:
