@@ -4,7 +4,6 @@ A search covers at most ``WINDOW`` games, so that its cost doesn't grow with the
 covers the games before those. All pages of a sorted list rank the games of the same search.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
@@ -171,14 +170,6 @@ def closest_since(connection: Connection, moment: datetime) -> int | None:
     margin = of_game(MARGIN)
     found = found.where(margin.is_not(None)).order_by(margin, GameRow.number.desc())
     return connection.execute(found.limit(1)).scalar_one_or_none()
-
-
-def upset_chances(connection: Connection, numbers: Collection[int]) -> dict[int, float]:
-    """Return the lowest chance among each game's stored upsets; games without upsets are left out."""
-    upsets = HighlightRow.kind == HighlightKind.UPSET, HighlightRow.game_number.in_(numbers)
-    rows = select(HighlightRow.game_number, func.min(HighlightRow.value).label("chance")).where(*upsets)
-    found = connection.execute(rows.group_by(HighlightRow.game_number))
-    return {row.game_number: row.chance for row in found}
 
 
 def _matching(connection: Connection, criteria: GameFilter, searched: range) -> list[ColumnElement[bool]]:

@@ -19,7 +19,6 @@ from arena.db.game_search import (
     numbers_to_search,
     of_game,
     positions_of,
-    upset_chances,
 )
 from arena.db.schema import (
     FAULTY,
@@ -190,11 +189,6 @@ class GameRepository(Repository):
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)
             return None if number is None else by_number(connection, [number])[number]
-
-    def upset_chances(self, numbers: Collection[int]) -> dict[int, float]:
-        """Return the predicted chances of the stored upsets in these games, keyed by game number."""
-        with self._transactions.read() as connection:
-            return upset_chances(connection, numbers)
 
     def first_of(self, bot: str, version: int) -> str | None:
         """Return the id of a version's first rated game; None if it has none."""

@@ -92,6 +92,7 @@ class ListedGames:
     games: tuple[GameSummary, ...]
     following: Start | None  # the next page of the list, or of the searched games
     searched: range | None  # numbers of the searched games; None if no older game can match
+    chances: Mapping[int, float] | None  # of the upsets, by game number; None in another order
 
     @property
     def older(self) -> Start | None:
@@ -116,13 +117,16 @@ def read_games(
     else:
         listed, searched = games.newest(query.before, limit + 1, bot=query.bot, version=version), None
     following: Start | None = None
+    chances = None
+    if query.order is GameOrder.UPSET:
+        chances = {each.number: each.value for each in found.positions}
     if len(listed) > limit and query.order is GameOrder.NEWEST:
         following = {"before": listed[limit - 1].number, "after": None}
     elif len(listed) > limit:
         last = found.positions[limit - 1]
         # With ``before``, each page searches the same games, even if there are new ones.
         following = {"before": found.searched.stop, "after": f"{last.value}_{last.number}"}
-    return ListedGames(games=listed[:limit], following=following, searched=searched)
+    return ListedGames(games=listed[:limit], following=following, searched=searched, chances=chances)
 
 
 def games_list_pages(repository: GameRepository, bots: Bots) -> APIRouter:
@@ -132,13 +136,6 @@ def games_list_pages(repository: GameRepository, bots: Bots) -> APIRouter:
     @router.get("/games")
     def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:
         found = read_games(repository, bots, query, GAMES_PER_PAGE)
-        numbers = [game.number for game in found.games]
-        return page(
-            request,
-            "games.html",
-            found=found,
-            chances=repository.upset_chances(numbers) if query.order is GameOrder.UPSET else None,
-            query=query,
-        )
+        return page(request, "games.html", found=found, query=query)
 
     return router
