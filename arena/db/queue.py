@@ -28,7 +28,7 @@ from sqlalchemy.orm import aliased
 from arena.db import audit, challenges, ladder, matches
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import disqualified
-from arena.db.database import Repository, count, from_row
+from arena.db.database import Repository, from_row
 from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
 from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, participants, seated
 from arena.db.schema import (
@@ -107,11 +107,6 @@ class MatchQueue(Repository):
         """Return the numbers of waiting, running and quarantined matches, by kind, including zeros."""
         with self._transactions.read() as connection:
             return sizes(connection)
-
-    def quarantined_count(self) -> int:
-        """Return how many matches are quarantined."""
-        with self._transactions.read() as connection:
-            return count(connection, MatchRow, text(QUARANTINED))
 
     def quarantined(self, limit: int | None = None) -> tuple[QuarantineEntry, ...]:
         """Return the quarantined matches, latest first: at most ``limit``, or all if it is None."""

@@ -171,7 +171,7 @@ def _ladder(store: "Store", settings: "Settings") -> dict[str, Any]:
         "games": totals.games,
         "matches_waiting": totals.matches_waiting,
         "matches_running": totals.matches_running,
-        "matches_quarantined": store.queue.quarantined_count(),
+        "matches_quarantined": len(store.queue.quarantined()),
     }
 
 
