@@ -62,6 +62,10 @@ class Spot:
         """Return the arena's image store."""
         return images_of(self.settings)
 
+    def is_empty(self) -> bool:
+        """Return whether the data directory has no file but the lock."""
+        return {file.name for file in self.settings.data_dir.rglob("*") if not file.is_dir()} <= {"lock"}
+
     def files(self) -> dict[str, bytes]:
         """Return the names and contents of the arena's uploads."""
         folder = self.settings.data_dir / "uploads"

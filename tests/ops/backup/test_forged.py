@@ -137,19 +137,17 @@ def forged(whole: Forgery) -> Forgery:
 
 def restored(path: Path, spot: Spot) -> str | None:
     """Restore a backup. If that fails, check that nothing was written, and return the error."""
-    said = None
     try:
         spot.restore(path)
     except (BackupError, IntakeError) as error:
         said = str(error)
-    if said is None:
+    else:
         with spot.store() as store:
             everything(store)
             store.activity.current(datetime.now(UTC))
         return None
     assert said.isprintable()
-    files = [file.name for file in spot.settings.data_dir.rglob("*") if not file.is_dir()]
-    assert files in ([], ["lock"])
+    assert spot.is_empty()
     if spot.settings.database_url is not None:
         with closing(Database(spot.settings.url)) as database, database.read() as connection:
             assert inspect(connection).get_table_names() == []

@@ -35,11 +35,6 @@ def altered(kept: Path, to: Path, **changes: object) -> Path:
     return to
 
 
-def nothing_in(spot: Spot) -> bool:
-    """Return whether a place is still empty."""
-    return [file.name for file in spot.settings.data_dir.rglob("*") if not file.is_dir()] in ([], ["lock"])
-
-
 def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -> None:
     """The old arena may have continued after the backup, so its deals may have become public."""
     old, new = spots.make("old"), spots.make("new")
@@ -131,7 +126,7 @@ def test_files_of_another_sqlite_database_are_refused(kept: Path, spots: Spots, 
         with pytest.raises(DatabaseRefused, match=rf"/{left} already exists: move it elsewhere"):
             there.restore(kept)
         assert (tmp_path / left).read_text() == "theirs"
-        assert nothing_in(there)
+        assert there.is_empty()
         (tmp_path / left).unlink()
     there.restore(kept)
 
@@ -150,7 +145,7 @@ def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots, ki
         there.restore(kept)
     with there.store() as store:
         assert [bot.name for bot in store.bots.listed()] == ["mine"]
-    assert killed or nothing_in(there)
+    assert killed or there.is_empty()
 
 
 @pytest.mark.postgresql
@@ -201,7 +196,7 @@ def test_a_disk_with_too_little_room_for_the_database_is_an_error(
         with pytest.raises(DatabaseUnavailable, match=r"disk is full\. Check that its disk"):
             there.restore(kept)
         assert not list(disk.iterdir())
-    assert nothing_in(there)
+    assert there.is_empty()
 
 
 def test_a_running_arena_is_left_alone(kept: Path, spots: Spots) -> None:
@@ -220,7 +215,7 @@ def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: 
         cut.write_bytes(whole[:length])
         with pytest.raises(BackupError, match=r"cut\.zip is (not a backup|damaged)"):
             there.restore(cut)
-    assert nothing_in(there)
+    assert there.is_empty()
 
 
 def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
@@ -239,7 +234,7 @@ def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path:
             there.restore(changed)
         except BackupError as error:
             refused.append(str(error))
-            assert nothing_in(there)
+            assert there.is_empty()
         else:
             with zipfile.ZipFile(changed) as file:
                 assert {name: file.read(name) for name in parts} == parts
@@ -259,7 +254,7 @@ def test_parts_with_another_compression_are_refused(
     there = spots.make("there")
     with pytest.raises(BackupError, match=r"changed\.zip is damaged"):
         there.restore(changed)
-    assert nothing_in(there)
+    assert there.is_empty()
 
 
 def test_a_backup_of_a_newer_program_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
@@ -269,7 +264,7 @@ def test_a_backup_of_a_newer_program_is_refused(kept: Path, spots: Spots, tmp_pa
         there.restore(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"))
     with pytest.raises(BackupError, match=r"tables are at revision 9999.*install that version"):
         there.restore(altered(kept, tmp_path / "revision.zip", revision="9999"))
-    assert nothing_in(there)
+    assert there.is_empty()
 
 
 def test_parts_outside_the_data_directory_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
@@ -298,7 +293,7 @@ def test_a_backup_from_before_the_first_release_is_refused(kept: Path, spots: Sp
     said = "revision 0018, which predates the first release.*: start an arena without it"
     with pytest.raises(BackupError, match=f"{said}.*restore it with the version that made it"):
         there.restore(old)
-    assert nothing_in(there)
+    assert there.is_empty()
 
 
 @pytest.mark.postgresql
