@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -205,6 +206,13 @@ def test_a_bot_can_not_see_whether_others_hold_the_hosts_namespaces(docker_stage
     """The bot's init holds the host's namespaces from the start, so their times don't change."""
     ended, said = run(docker_stage, NAMESPACES)
     assert (ended.code, said) == (0, "1\n")
+
+
+def test_a_bot_can_not_see_how_long_others_have_run(docker_stage: DockerStage) -> None:
+    """The arena holds the host's namespaces too, so their times are older than any bot."""
+    look = 'import os, sys; print(os.stat("/proc/self/ns/user").st_ctime_ns, file=sys.stderr)'
+    expected = Path("/proc/self/ns/user").stat().st_ctime_ns
+    assert [int(run(docker_stage, look)[1]) for _ in range(2)] == [expected] * 2
 
 
 @pytest.mark.usefixtures("root")

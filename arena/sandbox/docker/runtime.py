@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import docker
@@ -111,6 +111,7 @@ class DockerRuntime:
             scope="docker",
         )
         self._overruns = SharedMemoryOverruns(self._location)
+        self._namespaces = _open_namespaces()
 
     def common_group(self, limits: Limits, slots: int) -> CommonGroup:
         """Return the control group that all bots share, capped for ``slots`` bots with these limits."""
@@ -258,6 +259,18 @@ class DockerRuntime:
         """Close the connections to the engine."""
         self._client.close()
         self._overruns.close()
+        for descriptor in self._namespaces:
+            os.close(descriptor)
+        self._namespaces = ()
+
+
+def _open_namespaces() -> tuple[int, ...]:
+    """Open the host's namespaces that containers share, which keeps their inodes.
+
+    Otherwise, their creation times would tell bots how long others have been running without a pause.
+    """
+    shared = [Path("/proc/self/ns", name) for name in ("user", "time")]
+    return tuple(os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in shared if path.exists())
 
 
 _WRAPPERS: Final = ("container-runtime", "docker-runtime")
