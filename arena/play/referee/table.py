@@ -198,12 +198,9 @@ class GameTable:
         """Charge an unrequested message to the open decision, or to the next one if none is open."""
         pending = self._pending.get(seat)
         if pending is not None:
-            # Charge the time too: otherwise a bot could exceed its bank at the cost of one fault.
-            spent = time.take(self.game, pending.allowed)
-            if spent.taken is None:
-                self.expire(seat, spent.waited)
-            else:
-                self._fault(seat, Fault.PROTOCOL, text, spent=spent)
+            # Like any answer, it costs time: otherwise a bot could exceed its bank at the cost of one fault.
+            seen = pending.view
+            self.answer(seat, PlayerAnswer(self.game, seen.round, seen.turn, None, broken=text), time)
         else:
             # Each message costs one decision even if none is open, so the penalty doesn't depend on how fast
             # other seats answer.
