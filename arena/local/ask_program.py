@@ -16,10 +16,9 @@ from typing import Final, NamedTuple, TypeVar
 
 from arena.local.bots import LocalBot
 from arena.local.solving import Solution, refusal
-from arena.local.timing import ClockLeft
 from arena.local.workers import BotUnloadable, end_of
 from arena.platform.cpu_time import HostDelayMeter, OwnRunDelay
-from arena.play.referee.clock import RefereeClock, SharedTime
+from arena.play.referee.clock import RefereeClock, SeatClock, SharedTime
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.player import DecisionRequested, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.relay import listen
@@ -217,10 +216,10 @@ async def _ask_all(
     on_reply: Callable[[Reply], object],
 ) -> str | None:
     """Request every decision. If the connection to the bot is lost, stop and return the reason."""
-    game, left = 0, ClockLeft(clock)
+    game, left = 0, SeatClock.of(clock)
     for events, ask in conversation(games, clock):
         if ask is not None and ask.game != game:
-            game, left = ask.game, ClockLeft(clock)
+            game, left = ask.game, SeatClock.of(clock)
         player.send(
             [
                 each._replace(bank=left.bank) if isinstance(each, DecisionRequested) else each
@@ -228,8 +227,8 @@ async def _ask_all(
             ]
         )
         if ask is not None:
-            reply, lost = await _reply(queue, ask, left.allowed)
-            left.spend(reply.millis / 1000)
+            reply, lost = await _reply(queue, ask, left.allowance)
+            left = left.spend(reply.millis / 1000)
             on_reply(reply)
             if lost is not None:
                 return lost

@@ -23,6 +23,7 @@ from arena.protocol.match import Clock, Decision
 from arena.rules import Result, Rules, State, View
 from arena.sdk.bot import Bot, Chooser, GameOver, as_move, new_chooser
 
+_ARENA: Final = Path(__file__).parents[1]
 _CRASHED: Final = "its code failed"
 
 Steps = Sequence[Sequence[Decision | None]]
@@ -151,28 +152,23 @@ class GameInThisProcess:
         self._steps, self._seen[seat] = self._table.record().steps, seen
         self._errors[seat] = None
         self._asking(seat, self._steps)
-        allowed = self._move_seconds + ask.bank
         try:
-            move = self._timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))
+            move = self._timer.call(
+                self._move_seconds + ask.bank, lambda: as_move(chooser.choose(seen), seen)
+            )
         except TimeLimitExceeded as error:
-            self._time_out(seat, error)
+            self._errors[seat] = error
+            self._table.expire(seat)
             return
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
             self._errors[seat] = error
             self._choosers[seat] = None
             self._table.lose(seat, Lost(Fault.CRASH, _CRASHED))
             return
-        if self._timer.seconds > allowed:
-            self._time_out(seat, None)
-            return
         count = len(move.cards)
         broken = None if count in {1, 2} else f"{count} cards given: give one, or two with chopsticks"
         answer = PlayerAnswer(self._game.number, seen.round, seen.turn, move, "", broken, ask.nonce)
         self._table.answer(seat, answer, SharedTime({}, self._timer.seconds))
-
-    def _time_out(self, seat: int, error: BaseException | None) -> None:
-        self._errors[seat] = error
-        self._table.expire(seat)
 
     def _on_event(self, seat: int, event: Event) -> None:
         if type(event) is DecisionRequested:
@@ -248,7 +244,9 @@ def locate(error: BaseException, folder: Path) -> tuple[str, str]:
     Both are empty if none of the author's code was running.
     """
     frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename != timing.__file__]
-    own = [index for index, frame in enumerate(frames) if folder in Path(frame.filename).parents]
+    # The arena itself may be in the bot's folder, for example in a virtual environment.
+    inside = [{folder, _ARENA} & {*Path(frame.filename).parents} for frame in frames]
+    own = [index for index, found in enumerate(inside) if found == {folder}]
     if not own:
         return "", ""
     last = frames[own[-1]]

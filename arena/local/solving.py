@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from arena.local.bots import LocalBot
 from arena.local.games import Mistake, locate
 from arena.local.puzzle import Puzzle, move_text, puzzle_of
-from arena.local.timing import ClockLeft, DecisionTimer, TimeLimitExceeded
+from arena.local.timing import DecisionTimer, TimeLimitExceeded
 from arena.local.workers import load_local_bot
+from arena.play.referee.clock import SeatClock
 from arena.play.replay.document import PublicReplay
 from arena.play.replay.verify import RecordedDecision, decisions, log_of
 from arena.play.simulate import SimulatedBotFailed, SimulatedPlayer
@@ -17,8 +18,6 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, decision_of
 from arena.rules import IllegalMove, Move, View, check_move, seats_to_move, view
 from arena.sdk.bot import Choice, Chooser, as_move, new_chooser
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,34 +41,26 @@ class Solution:
         }
 
 
-def _decide(timer: DecisionTimer, left: ClockLeft, decide: Callable[[], T]) -> T:
-    """Call ``decide``, and charge its time to the bank. Raises TimeLimitExceeded."""
-    decision = timer.call(left.allowed, decide)
-    if timer.seconds > left.allowed:
-        raise TimeLimitExceeded
-    left.spend(timer.seconds)
-    return decision
-
-
 def answers(bot: LocalBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
     """Ask a bot for its decisions in these games, in order, and yield its answers.
 
     Stops at the bot's first failure, which is an error or an exceeded time limit. Raises PlayingFailed.
     """
     timer = DecisionTimer()
-    left = ClockLeft(Clock())
+    left = SeatClock.of(Clock())
     with timer.running(sys.__stderr__ or sys.stderr):
         loaded = load_local_bot(bot, timer)
         try:
             for views in games:
-                left = ClockLeft(Clock())
-                chooser = timer.call(left.allowed, lambda: new_chooser(loaded.bot))
+                left = SeatClock.of(Clock())
+                chooser = timer.call(left.allowance, lambda: new_chooser(loaded.bot))
                 for seen in views:
-                    move = _decide(timer, left, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
+                    move = timer.call(left.allowance, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
+                    left = left.spend(timer.seconds)
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=refusal(seen, move))
         except TimeLimitExceeded as error:
             where, trace = locate(error, loaded.folder)
-            late = f"no answer within {left.allowed:.1f} s"
+            late = f"no answer within {left.allowance:.1f} s"
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=late, where=where, trace=trace)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
             where, trace = locate(error, loaded.folder)
@@ -163,17 +154,20 @@ def simulated_player(bot: LocalBot, timer: DecisionTimer) -> SimulatedPlayer:
     loaded = load_local_bot(bot, timer)
 
     def factory() -> Chooser:
-        left = ClockLeft(Clock())
+        left = SeatClock.of(Clock())
         try:
-            choose = timer.call(left.allowed, lambda: new_chooser(loaded.bot)).choose
+            choose = timer.call(left.allowance, lambda: new_chooser(loaded.bot)).choose
         except TimeLimitExceeded as error:
-            raise DecisionTimeout(f"the bot did not begin the game within {left.allowed:.0f} s") from error
+            raise DecisionTimeout(f"the bot did not begin the game within {left.allowance:.0f} s") from error
 
         def in_time(seen: View) -> Choice:
+            nonlocal left
             try:
-                return _decide(timer, left, lambda: choose(seen))
+                choice = timer.call(left.allowance, lambda: choose(seen))
             except TimeLimitExceeded as error:
-                raise DecisionTimeout(f"no answer within {left.allowed:.1f} s") from error
+                raise DecisionTimeout(f"no answer within {left.allowance:.1f} s") from error
+            left = left.spend(timer.seconds)
+            return choice
 
         return Chooser(in_time)
 

@@ -15,8 +15,7 @@ from types import FrameType
 from typing import Final, TextIO, TypeVar
 
 from arena.platform.cpu_time import OwnRunDelay
-from arena.play.referee.clock import SeatClock
-from arena.protocol.match import Clock, Limits
+from arena.protocol.match import Limits
 
 _TICK_SECONDS: Final = 0.05
 _MAX_IGNORED_TICKS: Final = 40
@@ -34,27 +33,6 @@ T = TypeVar("T")
 
 class TimeLimitExceeded(BaseException):
     """A decision took too long. Raised inside the bot's code, so the traceback shows the line."""
-
-
-class ClockLeft:
-    """What is left of a bot's clock in one game, in seconds."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = SeatClock.of(clock)
-
-    @property
-    def bank(self) -> float:
-        """The rest of the bank."""
-        return self._clock.bank
-
-    @property
-    def allowed(self) -> float:
-        """Time for the next decision."""
-        return self._clock.allowance
-
-    def spend(self, seconds: float) -> None:
-        """Charge a decision's time to the bank."""
-        self._clock = self._clock.spend(seconds)
 
 
 class DecisionTimer:
@@ -95,18 +73,21 @@ class DecisionTimer:
     def call(self, allowed: float, decide: Callable[[], T]) -> T:
         """Call ``decide`` and return its result. Sets :attr:`seconds` to the duration, even after an error.
 
-        Raises TimeLimitExceeded if the call takes longer than ``allowed`` seconds, unless the bot uses the
-        timer's signal itself, as it may on the ladder.
+        Raises TimeLimitExceeded if the call takes longer than ``allowed`` seconds. If the bot uses the
+        timer's signal itself, as it may on the ladder, the call is not interrupted, but raises at its end.
         """
         self._restart_timer()
         self._ignored = 0
         self._began, self._cpu, self._waited = time.perf_counter(), time.process_time(), self._waits()
         self._allowed = allowed
         try:
-            return decide()
+            decision = decide()
         finally:
             self._allowed = None
             self.seconds = self._elapsed()
+        if self.seconds > allowed:
+            raise TimeLimitExceeded
+        return decision
 
     def _restart_timer(self) -> None:
         """Restart the timer and the watchdog if the bot has changed the timer or its signal's handler."""
