@@ -13,7 +13,7 @@ from arena.play.referee.clock import SeatClock
 from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import Fault, places_with_faults, stand_in, taken_over
 from arena.protocol.match import Decision, GameRecord, MatchRecord, MatchSpec, decode, move_of, played_again
-from arena.rules import Result, Rules, State, view
+from arena.rules import Rules, State, view
 from arena.scheduler.ladder import HOUSE
 
 _ROUNDING_SECONDS: Final = 0.001
@@ -26,29 +26,28 @@ class RecordRefused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedGame:
-    """A game whose record follows the rules."""
+    """A game, possibly unfinished, whose record follows the rules."""
 
     record: GameRecord
-    # From the deal to the end of the game; step i of the record begins in state i.
-    states: tuple[State, ...]
-    result: Result
+    states: tuple[State, ...]  # from the deal on; step i of the record begins in state i
     faults: tuple[int, ...]  # number per seat
-    taken_over: tuple[bool, ...]  # per seat, whether the stand-in took over
-    places: tuple[int, ...]  # final place per seat; seats with a take-over rank last
+    moments: tuple[int | None, ...]  # per seat, the step at which the stand-in took over, or None
 
     @property
     def state(self) -> State:
-        """The state at the end of the game."""
+        """The state after the last step."""
         return self.states[-1]
 
+    @property
+    def taken_over(self) -> tuple[bool, ...]:
+        """Per seat, whether the stand-in took over."""
+        return tuple(moment is not None for moment in self.moments)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedSteps:
-    """The replayed steps of a game that may be unfinished. All steps follow the rules."""
-
-    states: tuple[State, ...]  # from the deal on; one more state than there are steps
-    faults: tuple[int, ...]  # number per seat
-    moments: tuple[int | None, ...]  # per seat, the step at which the stand-in took over, or None
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The final place per seat, with taken-over seats last; empty if the game is unfinished."""
+        result = self.state.result
+        return () if result is None else places_with_faults(result.places, self.moments)
 
 
 def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...]:
@@ -99,28 +98,21 @@ def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
 
 
 def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
-    steps = check_steps(rules, index, game)
-    state = steps.states[-1]
+    checked = check_steps(rules, index, game)
+    state = checked.state
     if state.result is None:
         raise RecordRefused(f"game {index} is unfinished: it stops in round {state.round}, turn {state.turn}")
     if game.totals != state.result.totals:
         recorded, correct = (_points(totals) for totals in (game.totals, state.result.totals))
         raise RecordRefused(f"game {index}: the record has {recorded}, but the rules give {correct}")
-    return CheckedGame(
-        record=game,
-        states=steps.states,
-        result=state.result,
-        faults=steps.faults,
-        taken_over=tuple(moment is not None for moment in steps.moments),
-        places=places_with_faults(state.result.places, steps.moments),
-    )
+    return checked
 
 
 def _points(totals: Sequence[int]) -> str:
     return f"{', '.join(map(str, totals)) or 'no'} points"
 
 
-def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:
+def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     """Replay the steps of a possibly unfinished game. Raises RecordRefused if a step is wrong."""
     try:
         played = played_again(rules, game)
@@ -135,7 +127,8 @@ def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:
     faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
     moments = taken_over(faults, rules.players)
     _check_stand_in(index, game, moments)
-    return CheckedSteps(
+    return CheckedGame(
+        record=game,
         states=played.states,
         faults=tuple(sum(row[seat] is not None for row in faults) for seat in range(rules.players)),
         moments=moments,
@@ -221,7 +214,6 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
 
 
 def _finished_game(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:
-    result = game.result
     players = claim.spec.rules.players
     name = f"{claim.spec.match}-{index}"
     replay = build(
@@ -237,9 +229,9 @@ def _finished_game(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:
         bots=claim.spec.bots(index),
         record=game.record,
         replay=encode(replay).decode(),
-        points=result.totals[:players],
+        points=replay.totals[:players],
         after_two=game.state.scores_after(2)[:players],
-        puddings=result.puddings[:players],
+        puddings=replay.puddings.counts[:players],
         places=game.places,
         faults=game.faults,
         taken_over=game.taken_over,

@@ -15,7 +15,6 @@ from arena.db.live_games import LiveGames, WatchedGame
 from arena.db.matches import Claim
 from arena.platform.text import counted
 from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed, parse_disclosed
-from arena.protocol.faults import places_with_faults
 from arena.protocol.match import MAX_PROGRESS_BYTES, GameRecord, Progress, decode
 from arena.scheduler.check import RecordRefused, check_steps
 
@@ -40,23 +39,21 @@ def check_progress(claim: Claim, progress: Progress) -> WatchedGame:
         raise RecordRefused(
             f"the progress is for game {index}, but the match has {counted(len(spec.seeds), 'game')}"
         )
-    steps = check_steps(spec.rules, index, GameRecord(seed=spec.seeds[index], steps=progress.steps))
-    state = steps.states[-1]
-    places = places_with_faults(state.result.places, steps.moments) if state.result else ()
+    game = check_steps(spec.rules, index, GameRecord(seed=spec.seeds[index], steps=progress.steps))
     try:
         text = encode_disclosed(
             disclose(
                 game=f"{spec.match}-{index}",
-                state=state,
+                state=game.state,
                 seats=[LiveSeat(bot=seat.bot, version=seat.number) for seat in claim.seated(index)],
-                places=places,
+                places=game.places,
                 steps=progress.steps,
             )
         )
         parse_disclosed(text)
     except ValueError as error:
         raise RecordRefused(f"game {index}: {error}") from error
-    return WatchedGame(game=index, rounds=len(state.rounds), text=text)
+    return WatchedGame(game=index, rounds=len(game.state.rounds), text=text)
 
 
 _Game = tuple[str, int, int]
