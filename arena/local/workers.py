@@ -134,27 +134,22 @@ class SharedRequest:
 
     def __init__(self) -> None:
         self._memory = mmap(-1, self._SIZE)
-        self._steps = 0
+        self._game = self._steps = 0
         self._end = self._HEAD.size
 
     def begin(self, game: int) -> None:
         """Record the start of a game."""
-        self._steps, self._end = 0, self._HEAD.size
+        self._game, self._steps, self._end = game, 0, self._HEAD.size
         self._HEAD.pack_into(self._memory, 0, game, -1, 0)
 
     def ask(self, seat: int, steps: Steps | None) -> None:
         """Record a request: its seat and the earlier decisions, or None if no decision is requested."""
-        if steps is None:
-            game = self._HEAD.unpack_from(self._memory)[0]
-            self._HEAD.pack_into(self._memory, 0, game, seat, -1)
-            return
-        for step in steps[self._steps :]:
+        for step in (steps or ())[self._steps :]:
             data = b"".join(map(_pack, step))
             self._memory[self._end : self._end + len(data)] = data
             self._end += len(data)
-        self._steps = len(steps)
-        game = self._HEAD.unpack_from(self._memory)[0]
-        self._HEAD.pack_into(self._memory, 0, game, seat, self._steps)
+            self._steps += 1
+        self._HEAD.pack_into(self._memory, 0, self._game, seat, -1 if steps is None else self._steps)
 
     def last(self, games: Sequence[LocalGame]) -> tuple[LocalGame, int, Puzzle | None] | None:
         """Return the game, seat and position of the latest request, or None if there is none.
