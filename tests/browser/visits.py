@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any, Final
 
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
+from tests import ports
 from tests.accounts.world import PASSWORD
 from tests.patience import WAIT_SECONDS, wait_until
 from tests.soak import SOAK
@@ -222,15 +222,8 @@ def serving(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
         def do_GET(self) -> None:
             answer(self)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
+    with ports.serving(Handler) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 WATCH_SHIFTS = """

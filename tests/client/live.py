@@ -1,10 +1,9 @@
 """A running site with accounts and tokens on demand, and servers that aren't arenas."""
 
-import threading
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from arena.accounts.accounts import open_accounts
@@ -14,6 +13,7 @@ from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import host_report
+from tests.ports import serving
 from tests.web.site import opened
 
 USUAL = (Scope.READ, Scope.SUBMIT)
@@ -83,14 +83,5 @@ def answering(*replies: Reply) -> Iterator[Other]:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.do_GET()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield Other(f"http://127.0.0.1:{server.server_port}", asked)
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as port:
+        yield Other(f"http://127.0.0.1:{port}", asked)

@@ -59,9 +59,6 @@ def npm_registry(advisories: Mapping[str, object]) -> Iterator[str]:
         def do_GET(self) -> None:
             self.send_error(404)
 
-        def log_message(self, *_arguments: object) -> None:
-            pass
-
     with serving(Handler) as port:
         yield f"http://127.0.0.1:{port}/"
 

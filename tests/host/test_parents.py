@@ -107,9 +107,6 @@ def registry() -> Iterator[Registry]:
 
         do_HEAD = do_GET  # noqa: N815 - the library's name for it
 
-        def log_message(self, *_arguments: object) -> None:
-            pass
-
     with serving(Handler) as port:
         registry.port = port
         yield registry
@@ -241,9 +238,6 @@ def test_an_engine_that_disconnects_is_reported(tmp_path: Path) -> None:
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
             self.wfile.write(b'100\r\n{"stream": ')
-
-        def log_message(self, *_arguments: object) -> None:
-            pass
 
     (tmp_path / "Dockerfile").write_text("FROM scratch\n")
     with serving(Handler) as port:

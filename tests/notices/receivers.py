@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.message import Message
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from queue import Queue
 
@@ -15,6 +15,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from tests.ports import serving
 
 
 @dataclass(frozen=True)
@@ -69,27 +71,13 @@ def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
             with suppress(OSError):  # the client may disconnect
                 super().handle()
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-            pass
-
-    class Server(ThreadingHTTPServer):
-        def get_request(self):  # type: ignore[no-untyped-def]  # noqa: ANN202 - the library's method
-            sock, address = super().get_request()
-            if tls is not None:
-                sock = tls.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
-            return sock, address
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        running = Receiver(server.server_address[1])
+    with serving(Handler, tls) as port:
+        running = Receiver(port)
         running.may_answer.set()
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
         try:
             yield running
         finally:
             running.may_answer.set()
-            server.shutdown()
-            thread.join()
 
 
 def contexts(folder: Path, host: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
