@@ -71,8 +71,10 @@ def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: st
     played: list[Sequence[Move | None]] = []
 
     def failed(seat: int, error: BaseException) -> SimulatedBotFailed:
-        text = _failure_text(players[seat].seat.bot, seat, name, state, error)
-        return SimulatedBotFailed(text, seat, state, seed, played)
+        where = f"game {name}, round {state.round}, turn {state.turn}, seat {seat}"
+        return SimulatedBotFailed(
+            f"{where}: {players[seat].seat.bot} failed: {error!r}", seat, state, seed, played
+        )
 
     choosers: list[Chooser] = []
     for seat, player in enumerate(players):
@@ -94,9 +96,3 @@ def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: st
             raise failed(error.seat, error) from error
         played.append(moves)
     return state
-
-
-def _failure_text(bot: str, seat: int, name: str, state: State, error: BaseException) -> str:
-    where = f"game {name}, round {state.round}, turn {state.turn}"
-    what = "made an illegal move" if isinstance(error, IllegalMove) else f"failed with {type(error).__name__}"
-    return f"bot {bot} in seat {seat} {what} in {where}: {error}"
