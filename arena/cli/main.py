@@ -135,7 +135,7 @@ class _Arena(LazyGroup):
         "retire": "arena.cli.status:retire",
         "return": "arena.cli.status:return_",
         "challenge": "arena.cli.games:challenge",
-        "replay": "arena.cli.replays:app",
+        "replay": "arena.cli.main:replay_app",
         "check": "arena.cli.check:check",
         "doctor": "arena.cli.doctor:doctor",
         "admin": "arena.cli.main:admin_app",
@@ -175,7 +175,12 @@ class _Admin(LazyGroup):
     }
 
 
+class _Replay(LazyGroup):
+    parts: ClassVar = {"verify": "arena.cli.replays:verify", "get": "arena.cli.replays:get"}
+
+
 admin_app = typer.Typer(cls=_Admin, help="Operate the arena.", **STYLE)
+replay_app = typer.Typer(cls=_Replay, help="Verify and download public replays.", **STYLE)
 
 
 app = typer.Typer(name="arena", cls=_Arena, **STYLE | {"add_completion": True})

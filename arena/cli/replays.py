@@ -23,7 +23,6 @@ from arena.cli.console import (
     say,
     track,
 )
-from arena.cli.main import PlainCommand
 from arena.cli.play import Dummy, Out, PassBothWays, Report, Seed, SoySauce, explain, say_stopped
 from arena.local.bots import LocalBot, UnusableBot, find_bot
 from arena.local.solving import simulated_mistake, simulated_player
@@ -151,10 +150,6 @@ def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, lis
     return rules, table
 
 
-app = typer.Typer(help="Verify and download public replays.", no_args_is_help=True)
-
-
-@app.command(cls=PlainCommand)
 def verify(
     file: Annotated[str, typer.Argument(help="Replays, one per line, or a single document; - for stdin.")],
 ) -> None:
@@ -177,7 +172,6 @@ def verify(
     typer.echo(f"{counted(games, 'game')} verified")
 
 
-@app.command(cls=PlainCommand)
 def get(
     game: Annotated[str, typer.Argument(help="The game's id, number or URL.")],
     *,
