@@ -30,8 +30,8 @@ class Author:
 
     def types(self, *words: str, text: str = "", **settings: str) -> CommandResult:
         """Run a command to its end."""
-        done = arena(*words, folder=self.home, text=text.encode(), **self.settings, **settings)
-        return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
+        done = arena(*words, folder=self.home, text=text, **self.settings, **settings)
+        return CommandResult(done.returncode, done.stdout, done.stderr)
 
     def log_in(self, name: str = "ann") -> str:
         """Log in with a new token, and return it."""

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from tests.cli import forked
-from tests.patience import WAIT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from arena.cli.main import main; main()"]
@@ -18,15 +17,10 @@ def environment() -> dict[str, str]:
 
 
 def arena(
-    *args: str | Path, folder: Path, text: bytes = b"", **settings: str
-) -> "subprocess.CompletedProcess[bytes]":
+    *args: str | Path, folder: Path, text: str = "", **settings: str
+) -> "subprocess.CompletedProcess[str]":
     """Run a command to its end in a folder, with these settings in its environment."""
-    return forked.run([*map(str, args)], folder, environment() | settings, text, WAIT_SECONDS)
-
-
-def worded(done: "subprocess.CompletedProcess[bytes]") -> "subprocess.CompletedProcess[str]":
-    """Return the same result with its output as text."""
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return forked.run([*map(str, args)], folder, environment() | settings, text=text)
 
 
 def bot(folder: Path, name: str, text: str) -> str:

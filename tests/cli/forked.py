@@ -58,11 +58,11 @@ def run(  # noqa: PLR0913 - the inputs of a process
     words: Sequence[str],
     folder: Path,
     environment: Mapping[str, str],
-    text: bytes,
-    seconds: float,
     *,
+    text: str = "",
+    seconds: float = WAIT_SECONDS,
     program: Literal["arena", "web"] = "arena",
-) -> "subprocess.CompletedProcess[bytes]":
+) -> "subprocess.CompletedProcess[str]":
     """Run a program to its end with these words, this environment, and ``text`` on stdin.
 
     Don't call this from several threads at once: exit codes of processes that end simultaneously are lost.
@@ -89,10 +89,10 @@ class Started:
         while True:
             ended = self._process.exitcode is not None
             rest = _all(self._files[2])[self._read :]
-            if b"\n" in rest or ended:
-                line = rest[: rest.find(b"\n") + 1]
+            if "\n" in rest or ended:
+                line = rest[: rest.find("\n") + 1]
                 self._read += len(line)
-                return line.decode()
+                return line
             self._process.join(_LOOK_SECONDS)
 
     @property
@@ -138,7 +138,7 @@ class Started:
         self._process.join(WAIT_SECONDS)
         out, err = _all(self._files[1]), _all(self._files[2])[self._read :]
         assert self._process.exitcode is not None, err
-        return CommandResult(self._process.exitcode, out.decode(), err.decode())
+        return CommandResult(self._process.exitcode, out, err)
 
 
 @contextmanager
@@ -175,14 +175,14 @@ def site(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Calla
 
         def said() -> str:
             assert process.exitcode is None, _all(files[2])
-            return _all(files[2]).decode()
+            return _all(files[2])
 
         yield said
 
 
 @contextmanager
 def _running(
-    main: Main, words: Sequence[str], folder: Path, environment: Mapping[str, str], text: bytes = b""
+    main: Main, words: Sequence[str], folder: Path, environment: Mapping[str, str], text: str = ""
 ) -> Iterator[tuple[ForkServerProcess, list[str]]]:
     """Start a program, and kill it after use if it is still running.
 
@@ -191,7 +191,7 @@ def _running(
     with tempfile.TemporaryDirectory() as scratch:
         files = [str(Path(scratch, name)) for name in ("stdin", "stdout", "stderr")]
         for name in files:
-            Path(name).write_bytes(text if name == files[0] else b"")
+            Path(name).write_text(text if name == files[0] else "", newline="")
         process = _begun(main, words, folder, environment, files)
         try:
             yield process, files
@@ -209,8 +209,9 @@ def _begun(
     return process
 
 
-def _all(file: str) -> bytes:
-    return Path(file).read_bytes()
+def _all(file: str) -> str:
+    """Return a file's content. If it is not text, encoding it in the same way gives the same bytes."""
+    return Path(file).read_bytes().decode(errors="surrogateescape")
 
 
 def _command(

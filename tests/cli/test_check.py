@@ -19,7 +19,7 @@ from arena.play.botfiles import samples
 from arena.protocol.submissions import HINTS, Stage
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.cli import forked
-from tests.cli.command import environment, worded
+from tests.cli.command import environment
 from tests.patience import wait_until
 from tests.soak import SOAK
 from tests.submissions import programs
@@ -68,7 +68,7 @@ class Home:
 
     def check(self, *args: str) -> "subprocess.CompletedProcess[str]":
         """Run a check to its end."""
-        return worded(forked.run(["check", *args], self.folder, self.environment, b"", PATIENCE))
+        return forked.run(["check", *args], self.folder, self.environment, seconds=PATIENCE)
 
     def installs(self) -> list[str]:
         """Return the ids of the checks whose folders exist."""
@@ -226,7 +226,7 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(programs.GOOD)
     (tmp_path / "tmp").mkdir()
     elsewhere = {"DOCKER_HOST": f"unix://{tmp_path}/nothing.sock", "TMPDIR": str(tmp_path / "tmp")}
-    done = worded(forked.run(["check", "mine.py"], tmp_path, USUAL | elsewhere, b"", PATIENCE))
+    done = forked.run(["check", "mine.py"], tmp_path, USUAL | elsewhere, seconds=PATIENCE)
     assert (done.returncode, done.stdout) == (2, "")
     assert "can't check bots on this machine: no Docker engine responds" in done.stderr
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -54,12 +54,11 @@ def test_unusable_settings_are_refused_with_advice(
         done = arena(
             *words,
             folder=tmp_path,
-            text=b"",
             **{"ARENA_LOG_FORMAT": "console", "ARENA_RUN_DIR": str(sockets)} | settings,
         )
     assert done.returncode == code, done.stderr
-    assert said in done.stderr.decode()
-    assert b"Traceback" not in done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_missing_package_is_named(tmp_path: Path) -> None:
@@ -81,11 +80,11 @@ def test_a_missing_package_is_named(tmp_path: Path) -> None:
 def test_keys_are_made_once(tmp_path: Path) -> None:
     """The command prints the keys' files and overwrites none. More members can be added later."""
     done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
-    assert done.stdout.decode().split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
-    assert b"ca.key secret" in done.stderr
+    assert done.stdout.split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
+    assert "ca.key secret" in done.stderr
     again = arena("admin", "cluster-keys", "keys", folder=tmp_path)
-    assert (again.returncode, again.stdout) == (2, b"")
-    assert b"keys/scheduler already exists" in again.stderr
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "keys/scheduler already exists" in again.stderr
     assert arena("admin", "cluster-keys", "keys", "worker-2", folder=tmp_path).returncode == 0
 
 
@@ -95,9 +94,9 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
     database = {"ARENA_DATABASE_URL": f"sqlite:///{file}"}
     now = datetime.now(UTC)
     with closing(sqlite_store(file)) as store:
-        nobody = arena("workers", folder=tmp_path, text=b"", **database)
-        assert (nobody.returncode, nobody.stdout) == (0, b"")
-        assert b"no workers" in nobody.stderr
+        nobody = arena("workers", folder=tmp_path, **database)
+        assert (nobody.returncode, nobody.stdout) == (0, "")
+        assert "no workers" in nobody.stderr
         add_matches(store, "s", [add_bot(store, name) for name in "ab"])
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER)
         seen = [
@@ -110,8 +109,8 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)
         store.leases.publish_workers("here", seen, [refused])
         never_expire(database["ARENA_DATABASE_URL"])
-        done = arena("workers", folder=tmp_path, text=b"", **database)
-        rows = [line.split() for line in done.stdout.decode().splitlines()]
+        done = arena("workers", folder=tmp_path, **database)
+        rows = [line.split() for line in done.stdout.splitlines()]
         assert rows[0] == ["worker", "host", "slots", "in", "use", "match", "since", "note"]
         assert rows[1][:-1] == ["one", "h", "5", "2", "s-0:", "a@1", "b@1"]
         assert " ".join(rows[2]) == "two h 5 0 on probation, busy host: slots limited to 3"

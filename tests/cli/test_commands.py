@@ -14,7 +14,7 @@ from .command import arena
 def test_the_version_is_printed(tmp_path: Path) -> None:
     """The printed version is that of the package."""
     done = arena("--version", folder=tmp_path)
-    assert (done.returncode, done.stdout.decode()) == (0, f"arena {__version__}\n")
+    assert (done.returncode, done.stdout) == (0, f"arena {__version__}\n")
 
 
 def test_a_misspelt_setting_stops_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +23,7 @@ def test_a_misspelt_setting_stops_a_command(tmp_path: Path, monkeypatch: pytest.
     for args in (("backup", "out"), ("demo", "--sandbox", "process")):
         done = arena(*args, folder=tmp_path)
         assert done.returncode == 2
-        assert b"ARENA_DATA_DRI: no such setting. Did you mean ARENA_DATA_DIR?" in done.stderr
+        assert "ARENA_DATA_DRI: no such setting. Did you mean ARENA_DATA_DIR?" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -63,7 +63,7 @@ def test_commands_and_options_are_completed(tmp_path: Path, line: str, offered: 
     """Completion, as requested by shells' scripts, works at every level and for options' values."""
     last = str(line.count(" "))
     done = arena(folder=tmp_path, _ARENA_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=last)
-    assert (done.stdout.decode().split(), done.stderr) == (offered, b"")
+    assert (done.stdout.split(), done.stderr) == (offered, "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -73,4 +73,4 @@ def test_each_shell_gets_a_script(tmp_path: Path, shell: str) -> None:
         "--show-completion", shell, folder=tmp_path, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
     )
     assert done.returncode == 0, done.stderr
-    assert f"_ARENA_COMPLETE=complete_{shell}" in done.stdout.decode()
+    assert f"_ARENA_COMPLETE=complete_{shell}" in done.stdout

@@ -30,10 +30,10 @@ def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
     """For equal bots, the report shows no difference. A worse bot is reported as worse."""
     same = arena("compare", "first.py", "first.py", folder=folder)
     assert same.returncode == 1
-    assert b"first is not better than first#2 by 5 percentage points or more" in same.stdout
+    assert "first is not better than first#2 by 5 percentage points or more" in same.stdout
     worse = arena("compare", "random", "expected", "--field", "first.py", "--players", "3", folder=folder)
     assert worse.returncode == 1
-    assert b"random is worse than expected" in worse.stdout
+    assert "random is worse than expected" in worse.stdout
 
 
 def test_results_next_to_the_bot_are_continued(folder: Path) -> None:
@@ -44,7 +44,7 @@ def test_results_next_to_the_bot_are_continued(folder: Path) -> None:
         done = arena(*args, "-n", games, folder=folder)
         assert done.returncode == 1, done.stderr
         (folder / os.fsdecode(b"\xff.txt")).touch()
-    assert b"continuing; deals so far: 1" in done.stderr
+    assert "continuing; deals so far: 1" in done.stderr
 
 
 def test_stored_results_are_continued(folder: Path) -> None:
@@ -59,11 +59,11 @@ def test_stored_results_are_continued(folder: Path) -> None:
         resumed = arena(*args[:4], "header.jsonl", "--json", "-n", str(2 * deals), folder=folder)
         assert json.loads(resumed.stdout)["deals"] == deals
     whole = arena(*args, folder=folder)
-    assert b"continuing; deals so far: 20" in whole.stderr
+    assert "continuing; deals so far: 20" in whole.stderr
     seed = json.loads(whole.stdout)["seed"]
     once = arena(*args[:3], "--json", "--seed", str(seed), folder=folder)
     assert json.loads(once.stdout) == json.loads(whole.stdout)
     (folder / "first.py").write_text("def choose(view):\n    return view.hand[-1]\n")
     changed = arena(*args, folder=folder)
     assert changed.returncode == 2
-    assert b"r.jsonl has results for a different version of a bot" in changed.stderr
+    assert "r.jsonl has results for a different version of a bot" in changed.stderr

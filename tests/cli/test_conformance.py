@@ -39,8 +39,8 @@ def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
     text = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[-1]\nrun(choose)\n"
     done = arena("conformance", python(tmp_path, text), folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert [line[:5] for line in done.stdout.decode().splitlines()] == ["ok   "] * 6
-    assert done.stderr == b"arena: 462 decisions in 20 games, one per variant\n"
+    assert [line[:5] for line in done.stdout.splitlines()] == ["ok   "] * 6
+    assert done.stderr == "arena: 462 decisions in 20 games, one per variant\n"
 
 
 def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
@@ -63,19 +63,19 @@ def test_a_crash_is_reported(tmp_path: Path) -> None:
     assert found["legal"] == (0, 0, None)
     assert found["all games"][1] == 1
     done = arena("conformance", command, folder=tmp_path)
-    assert b"\n-     each move is legal (0 of 0)\n" in done.stdout
-    assert b"ZeroDivisionError" in done.stderr
+    assert "\n-     each move is legal (0 of 0)\n" in done.stdout
+    assert "ZeroDivisionError" in done.stderr
 
 
 def test_a_program_that_does_not_connect_is_reported(tmp_path: Path) -> None:
     """The report on a program that doesn't connect has no traceback."""
     done = arena("conformance", "true", folder=tmp_path)
     assert done.returncode == 1
-    assert done.stderr == b"arena: true didn't connect to the referee: it exited with code 0\n"
+    assert done.stderr == "arena: true didn't connect to the referee: it exited with code 0\n"
     script = tmp_path / "script"
     script.write_text("#!/nonexistent/interpreter\n")
     script.chmod(0o755)
     done = arena("conformance", str(script), folder=tmp_path)
     assert done.returncode == 1
-    assert f"arena: can't run {script}: No such file or directory (check the file," in done.stderr.decode()
-    assert b"Traceback" not in done.stderr
+    assert f"arena: can't run {script}: No such file or directory (check the file," in done.stderr
+    assert "Traceback" not in done.stderr

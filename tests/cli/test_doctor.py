@@ -16,8 +16,7 @@ from arena.app.folders import data_dir_lock
 from arena.protocol.sandbox_controls import CONTROL_NAMES
 from arena.protocol.status import Host
 from tests.cli import forked
-from tests.cli.command import environment, worded
-from tests.patience import WAIT_SECONDS
+from tests.cli.command import environment
 
 CGROUPS = Path("/sys/fs/cgroup")
 
@@ -27,9 +26,7 @@ def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedPr
     clean = {name: value for name, value in environment().items() if not name.startswith("ARENA_")}
     named = {f"ARENA_{name.upper()}": value for name, value in settings.items() if name.islower()}
     others = {name: value for name, value in settings.items() if not name.islower()}
-    return worded(
-        forked.run(["doctor", *args], folder, clean | {"COLUMNS": "200"} | named | others, b"", WAIT_SECONDS)
-    )
+    return forked.run(["doctor", *args], folder, clean | {"COLUMNS": "200"} | named | others)
 
 
 @pytest.mark.docker

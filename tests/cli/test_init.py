@@ -81,5 +81,5 @@ def test_an_unknown_language_names_the_known_ones(tmp_path: Path) -> None:
     """An unknown language is a usage error of the option."""
     done = arena("init", "mybot", "--language", "cobol", folder=tmp_path)
     assert done.returncode == 2
-    assert b"'python'" in done.stderr
-    assert b"'javascript'" in done.stderr
+    assert "'python'" in done.stderr
+    assert "'javascript'" in done.stderr

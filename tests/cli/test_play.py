@@ -29,10 +29,10 @@ def test_results_are_a_table(folder: Path) -> None:
     words = ("play", "first.py", "./dice", "-n", "20", "--dummy", "--soy-sauce", "--pass-both-ways")
     drawn = arena(*words, folder=folder)
     assert drawn.returncode == 0, drawn.stderr
-    head, *rows = drawn.stdout.decode().splitlines()
+    head, *rows = drawn.stdout.splitlines()
     assert head.split()[:3] == ["bot", "wins", "beaten"]
     assert {row.split()[0] for row in rows} == {"first", "dice"}
-    seed = drawn.stderr.decode().split()[-1]
+    seed = drawn.stderr.split()[-1]
     told = json.loads(arena(*words, "--seed", seed, "--json", folder=folder).stdout)
     assert told["rules"] == {"players": 2, "pass_both_ways": True, "soy_sauce": True, "dummy": True}
     assert (told["games"], told["seed"], told["mistakes"]) == (20, int(seed), [])
@@ -69,11 +69,11 @@ def test_the_command_that_reproduces_an_error_works(folder: Path) -> None:
     (folder / "my bot.py").write_text("def choose(view):\n    return 1 / 0\n")
     cache = str(folder / "my cache")
     done = arena("play", "my bot.py", "first.py", "-n", "1", folder=folder, XDG_CACHE_HOME=cache)
-    (line,) = (line for line in done.stderr.decode().splitlines() if "to reproduce: " in line)
+    (line,) = (line for line in done.stderr.splitlines() if "to reproduce: " in line)
     words = shlex.split(line.partition("to reproduce: ")[2])
     again = arena(*words[1:], folder=folder, XDG_CACHE_HOME=cache)
     assert again.returncode == 1
-    assert "arena: my bot: ZeroDivisionError: " in again.stderr.decode()
+    assert "arena: my bot: ZeroDivisionError: " in again.stderr
 
 
 def test_an_error_is_reported_with_line_and_position(folder: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_error_is_reported_with_line_and_position(folder: Path) -> None:
     (folder / "bad.py").write_text(text)
     args = ("play", "bad.py", "first.py", "-n", "6", "--json")
     done = arena(*args, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
-    message = done.stderr.decode()
+    message = done.stderr
     assert done.returncode == 1
     assert "arena: bad: crash in game 0: KeyError: " in message
     assert 'bad.py", line 3, in choose' in message
@@ -92,7 +92,7 @@ def test_an_error_is_reported_with_line_and_position(folder: Path) -> None:
     assert Path(mistake["puzzle"]).parent == folder / "cache" / "kaiten" / "puzzles"
     again = arena("puzzle", mistake["puzzle"], "bad.py", folder=folder)
     assert again.returncode == 1
-    assert "arena: bad: KeyError: " in again.stderr.decode()
+    assert "arena: bad: KeyError: " in again.stderr
     other = arena("puzzle", mistake["puzzle"], "greedy", "--json", folder=folder)
     assert other.returncode == 0
     assert json.loads(other.stdout)["trouble"] is None
@@ -108,23 +108,23 @@ def test_a_position_is_put_to_a_program(folder: Path) -> None:
     )
     assert done.returncode == 1
     (mistake,) = json.loads(done.stdout)["mistakes"]
-    assert f"arena puzzle {mistake['puzzle']} --bot {shlex.quote(line)}" in done.stderr.decode()
+    assert f"arena puzzle {mistake['puzzle']} --bot {shlex.quote(line)}" in done.stderr
     again = arena("puzzle", mistake["puzzle"], "--bot", line, "--json", folder=folder)
     assert again.returncode == 1
     assert "the bot exited" in json.loads(again.stdout)["trouble"]
-    assert "KeyError: 1" in again.stderr.decode()
+    assert "KeyError: 1" in again.stderr
 
 
 def test_an_endless_loop_ends_the_run(folder: Path) -> None:
     """Three timeouts in a game end the run. The other bot's results are printed."""
     (folder / "loop.py").write_text(LOOP)
     done = arena("play", "loop.py", "first.py", folder=folder)
-    message = done.stderr.decode()
+    message = done.stderr
     assert done.returncode == 1
     assert "loop: timeout in game 0: no answer within 11.0 s" in message
     assert "(loop.py, line " in message
     assert "loop was taken over after a timeout" in message
-    assert "first" in done.stdout.decode()
+    assert "first" in done.stdout
 
 
 def test_ctrl_c_prints_what_was_played(folder: Path) -> None:

@@ -115,8 +115,8 @@ def test_a_killed_referees_address_can_be_used_again(tmp_path: Path) -> None:
     assert (tmp_path / "s").is_socket()
     with waiting(tmp_path, *args) as (referee, address):
         refused = arena("referee", *args, folder=tmp_path)
-        assert (refused.returncode, refused.stderr.count(b"\n")) == (2, 1)
-        assert b"can't listen on unix:s: Address already in use" in refused.stderr
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert "can't listen on unix:s: Address already in use" in refused.stderr
         assert dial(address, BOT) == 0
         assert referee.wait().code == 0
     (tmp_path / "s").write_text("a file")

@@ -135,8 +135,8 @@ def test_wrong_input_is_refused_in_one_line(folder: Path, line: str) -> None:
     """The exit code for wrong input is 2, with one line on stderr. No file changes."""
     before = content(folder)
     done = arena(*shlex.split(line), folder=folder)
-    message = done.stderr.decode()
-    assert (done.returncode, done.stdout) == (2, b""), message
+    message = done.stderr
+    assert (done.returncode, done.stdout) == (2, ""), message
     assert message.startswith("arena: ")
     assert REFUSED[line] in message
     assert message.count("\n") == 1

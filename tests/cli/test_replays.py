@@ -33,7 +33,7 @@ def test_the_tables_show_turns_mistakes_and_seats(tmp_path: Path) -> None:
     assert document == json.loads(encode(GAME))
     assert arena("replay", "verify", "a.jsonl", folder=tmp_path).returncode == 0
 
-    heading, text = done.stdout.decode().split("\n", 1)
+    heading, text = done.stdout.split("\n", 1)
     assert heading.startswith("game game-1: ")
     turns, mistakes, seats = text.strip().split("\n\n")
     assert len(turns.splitlines()) == 1 + len(analysis.turns) + 1
@@ -46,29 +46,29 @@ def test_the_tables_show_turns_mistakes_and_seats(tmp_path: Path) -> None:
 def test_too_few_playouts_are_wrong_usage(tmp_path: Path) -> None:
     """Results of too few playouts would be meaningless."""
     done = arena("analyse", "g.jsonl", "--playouts", "7", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"greater than or equal to 8" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "greater than or equal to 8" in done.stderr
 
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-LINES = b"".join(path.read_bytes() for path in sorted(GOLDEN.glob("*.jsonl")))
+LINES = "".join(path.read_text() for path in sorted(GOLDEN.glob("*.jsonl")))
 
 
 def test_true_games_are_counted(tmp_path: Path) -> None:
     """All golden games are valid and counted, from a file and from stdin."""
-    (tmp_path / "g.jsonl").write_bytes(LINES)
-    for args, text in ((("g.jsonl",), b""), (("-",), LINES)):
+    (tmp_path / "g.jsonl").write_text(LINES)
+    for args, text in ((("g.jsonl",), ""), (("-",), LINES)):
         done = arena("replay", "verify", *args, folder=tmp_path, text=text)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"40 games verified\n", b"")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "40 games verified\n", "")
 
 
 def test_a_single_document_may_have_many_lines(tmp_path: Path) -> None:
     """A replay may contain line breaks. Blank lines are skipped."""
     document = json.loads(LINES.splitlines()[0])
-    done = arena("replay", "verify", "-", folder=tmp_path, text=json.dumps(document, indent=2).encode())
-    assert (done.returncode, done.stdout) == (0, b"1 game verified\n")
-    done = arena("replay", "verify", "-", folder=tmp_path, text=LINES.replace(b"\n", b"\n\r\n"))
-    assert (done.returncode, done.stdout) == (0, b"40 games verified\n")
+    done = arena("replay", "verify", "-", folder=tmp_path, text=json.dumps(document, indent=2))
+    assert (done.returncode, done.stdout) == (0, "1 game verified\n")
+    done = arena("replay", "verify", "-", folder=tmp_path, text=LINES.replace("\n", "\n\r\n"))
+    assert (done.returncode, done.stdout) == (0, "40 games verified\n")
 
 
 def test_the_first_difference_is_named_with_its_line(tmp_path: Path) -> None:
@@ -77,10 +77,10 @@ def test_the_first_difference_is_named_with_its_line(tmp_path: Path) -> None:
     document = json.loads(lines[2])
     total = document["totals"][1]
     document["totals"][1] += 1
-    lines[2] = lines[5] = json.dumps(document).encode()
-    done = arena("replay", "verify", "-", folder=tmp_path, text=b"\n".join(lines))
+    lines[2] = lines[5] = json.dumps(document)
+    done = arena("replay", "verify", "-", folder=tmp_path, text="\n".join(lines))
     assert done.returncode == 1
-    assert done.stderr == b""
-    assert done.stdout.decode() == (
+    assert done.stderr == ""
+    assert done.stdout == (
         f"line 3, game {document['game']}: totals[1]: is {total + 1}, but the rules give {total}\n"
     )

@@ -38,8 +38,8 @@ def folder(tmp_path: Path, games: bytes) -> Path:
 def test_the_same_bot_plays_the_same(folder: Path) -> None:
     """The same bot causes no differences, and its own output is not on stdout."""
     done = arena("rerun", "g.jsonl", "first.py", folder=folder)
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert "54 decisions in 2 games, 0 now different" in done.stderr.decode()
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "54 decisions in 2 games, 0 now different" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_differences_are_listed(folder: Path, bot: tuple[str, ...]) -> None:
 def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
     """An option adds a column with the position files."""
     done = arena("rerun", "g.jsonl", "last.py", "--of", "first", "--puzzles", "kept", folder=folder)
-    head, *rows = done.stdout.decode().splitlines()
+    head, *rows = done.stdout.splitlines()
     assert head.split() == ["game", "seat", "round", "turn", "hand", "played", "now", "puzzle"]
     assert {row.split()[-1] for row in rows} == {f"kept/{file.name}" for file in (folder / "kept").iterdir()}
 
@@ -90,7 +90,7 @@ def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said:
     (folder / "bad.py").write_text(text)
     words = ("rerun", "g.jsonl", "bad.py", "--of", "first")
     done = arena(*words, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
-    message = done.stderr.decode()
+    message = done.stderr
     assert done.returncode == 1
     assert "1 decision in 1 game, 1 now different" in message
     assert f"arena: bad: {said}" in message
@@ -106,8 +106,8 @@ def test_a_program_that_ends_is_reported(folder: Path) -> None:
     words = ("rerun", "g.jsonl", "--bot", line, "--of", "first")
     done = arena(*words, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
     assert done.returncode == 1
-    assert "KeyError: 1" in done.stderr.decode()
-    assert "now different" in done.stderr.decode()
+    assert "KeyError: 1" in done.stderr
+    assert "now different" in done.stderr
 
 
 def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
@@ -133,4 +133,4 @@ def test_ctrl_c_prints_the_differences_so_far(folder: Path) -> None:
     done = arena("rerun", "g.jsonl", "slow.py", "--of", "first", folder=folder)
     assert done.returncode == 130
     assert len(done.stdout.splitlines()) == 3
-    assert b"stopped; 2 decisions in 1 game, 2 now different" in done.stderr
+    assert "stopped; 2 decisions in 1 game, 2 now different" in done.stderr

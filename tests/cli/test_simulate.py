@@ -34,7 +34,7 @@ def test_one_replay_per_line(folder: Path) -> None:
     """The file contains the requested number of valid replays. Stdout is empty."""
     words = ("--games", "5", "--bots", "./dice,./first,./dice", "--out", "g.jsonl")
     done = arena("simulate", *THREE, *words, folder=folder)
-    assert (done.returncode, done.stdout) == (0, b"")
+    assert (done.returncode, done.stdout) == (0, "")
     replays = [parse(line) for line in (folder / "g.jsonl").read_bytes().splitlines()]
     assert [replay.game for replay in replays] == [f"simulate-1-{game}" for game in range(5)]
     assert len({replay.seed for replay in replays}) == 5
@@ -62,7 +62,7 @@ def test_same_command_same_bytes(folder: Path) -> None:
     common = ("simulate", *variant, "--games", "3", "--bots", "./dice,./first")
     assert arena(*common, "--seed", "7", "--out", "one", folder=folder).returncode == 0
     printed = arena(*common, "--seed", "7", "--out", "-", folder=folder)
-    assert printed.stdout == (folder / "one").read_bytes()
+    assert printed.stdout == (folder / "one").read_text()
     rules = json.loads(printed.stdout.splitlines()[0])["rules"]
     assert rules == {"players": 2, "pass_both_ways": True, "soy_sauce": True, "dummy": True}
     assert arena(*common, "--seed", "8", "--out", "-", folder=folder).stdout != printed.stdout
@@ -95,7 +95,7 @@ def test_a_fault_ends_it(
         folder=folder,
         XDG_CACHE_HOME=str(tmp_path_factory.mktemp("cache")),
     )
-    message = done.stderr.decode()
+    message = done.stderr
     assert said in message
     assert "Traceback" not in message
     assert "to reproduce: arena puzzle " in message
@@ -114,8 +114,8 @@ def test_the_summary_as_json(folder: Path) -> None:
 def test_only_bots_are_needed(folder: Path) -> None:
     """The table has a seat for each bot, the seed is drawn and printed, and only a summary is printed."""
     done = arena("simulate", "--bots", "./dice,greedy,./dice", "--games", "20", folder=folder)
-    assert (done.returncode, done.stdout) == (0, b"")
-    *seats, end = done.stderr.decode().splitlines()
+    assert (done.returncode, done.stdout) == (0, "")
+    *seats, end = done.stderr.splitlines()
     assert [line.split(":")[1] for line in seats] == [" seat 0, dice", " seat 1, greedy", " seat 2, dice"]
     said = f"--seed {end.split()[-1]}"
     assert end == f"arena: 20 games, {said}"
@@ -159,9 +159,9 @@ def test_a_closing_terminal_does_not_interrupt_the_cleanup(folder: Path) -> None
         f" finally:\n  {hang_up}\n  open('cleaned', 'x').close()\n",
     )
     done = arena("simulate", "--bots", "./closing,./dice", "--out", "g.jsonl", folder=folder)
-    assert (done.returncode, done.stdout) == (130, b"")
+    assert (done.returncode, done.stdout) == (130, "")
     assert (folder / "cleaned").exists()
-    assert b"Traceback" not in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_closed_pipe_ends_it_quietly(folder: Path) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import httpx2
 
 from tests.cli import forked
-from tests.cli.command import worded
 from tests.patience import WAIT_SECONDS
 
 
@@ -50,7 +49,7 @@ class Place:
 
     def run(self, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end."""
-        return worded(forked.run(arguments, Path.cwd(), self.environment(**more), b"", WAIT_SECONDS))
+        return forked.run(arguments, Path.cwd(), self.environment(**more))
 
     def board(self) -> list[dict[str, Any]]:
         """Return the leaderboard as the command prints it."""

@@ -40,8 +40,8 @@ def data_dir(tmp_path: Path) -> Path:
 def _refusal(data_dir: Path, *arguments: str, **settings: str) -> str:
     """Return the output of a site that doesn't start."""
     words = ("--data-dir", str(data_dir), *(arguments or ("--port", "0")))
-    ended = forked.run(words, Path.cwd(), environment() | settings, b"", WAIT_SECONDS, program="web")
-    said = ended.stderr.decode()
+    ended = forked.run(words, Path.cwd(), environment() | settings, program="web")
+    said = ended.stderr
     assert ended.returncode == 1
     assert "Traceback" not in said
     return said

@@ -29,9 +29,9 @@ class Spot:
 
     settings: Settings
 
-    def arena(self, *words: str, folder: Path) -> "subprocess.CompletedProcess[bytes]":
+    def arena(self, *words: str, folder: Path) -> "subprocess.CompletedProcess[str]":
         """Run a command on the arena, from this folder."""
-        return arena(*words, folder=folder, text=b"", **self.environment)
+        return arena(*words, folder=folder, **self.environment)
 
     @property
     def environment(self) -> dict[str, str]:

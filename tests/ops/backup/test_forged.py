@@ -301,6 +301,6 @@ def test_the_command_prints_one_line(forged: Forgery, spots: Spots, tmp_path: Pa
     forged.manifest["revision"] = "9\n9"
     forged.write(tmp_path / "forged.zip")
     done = spots.make("there").arena("restore", "forged.zip", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.count(b"\n") == 1
-    assert b"\x1b" not in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "\x1b" not in done.stderr

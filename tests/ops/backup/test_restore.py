@@ -281,9 +281,9 @@ def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -
     """The error about a file that is no backup is a single line."""
     (tmp_path / "list.txt").write_bytes(content)
     done = spots.make("there").arena("restore", "list.txt", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"arena: list.txt is not a backup")
-    assert done.stderr.count(b"\n") == 1
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("arena: list.txt is not a backup")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_backup_from_before_the_first_release_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_without_an_arena_there_is_no_backup(spots: Spots, tmp_path: Path) -> No
     """Without an arena, no file is created."""
     done = spots.make("nowhere").arena("backup", "kept.zip", folder=tmp_path)
     assert done.returncode == 2
-    assert b"no arena in" in done.stderr
+    assert "no arena in" in done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -78,7 +78,7 @@ def test_false_records_quarantine_no_match_but_put_their_worker_on_probation(
     def over(finished: int) -> None:
         if finished == MATCHES:
             wait_until(lambda: doubted(store) == {NAME})
-            shown.append(arena("workers", folder=tmp_path, ARENA_DATABASE_URL=url).stdout.decode())
+            shown.append(arena("workers", folder=tmp_path, ARENA_DATABASE_URL=url).stdout)
 
     notes, begun = Notes(over), time.monotonic()
     coordinate(cluster, store, notes)
