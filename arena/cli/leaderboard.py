@@ -1,7 +1,7 @@
 """``arena leaderboard``: the ratings of the arena on this machine, or of a site."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich import box
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from arena.db.store import Store
 
 
+FIGURES: Final = ("score", "mean ± 2σ", "games", "win %", "place", "fault %")
+"""Headings of the cells that :func:`figures` returns."""
+
+
 def print_board(rows: Sequence[Row], title: str) -> None:
     """Print a leaderboard on stdout."""
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     for heading in ("#", "bot", "author"):
         table.add_column(heading, justify="right" if heading == "#" else "left", no_wrap=True)
-    for heading in ("score", "mean ± 2σ", "games", "win %", "place", "fault %"):
+    for heading in FIGURES:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         cells = (str(row.rank), f"{row.bot}@{row.version}", row.author, *figures(row))
@@ -37,7 +41,7 @@ def print_board(rows: Sequence[Row], title: str) -> None:
 
 
 def figures(row: Row) -> tuple[str, ...]:
-    """Return a row's cells, from the score to the share of faults."""
+    """Return a row's cells below :data:`FIGURES`."""
     return (
         f"{row.score:.2f}",
         f"{row.mean:.2f} ± {row.spread:.2f}",

@@ -22,7 +22,7 @@ from arena.cli.console import (
     say,
     track,
 )
-from arena.cli.leaderboard import figures
+from arena.cli.leaderboard import FIGURES, figures
 from arena.cli.play import MoreCommands, Report, Seed, explain, player_of
 from arena.ladder.matchmaking import TooFewBots
 from arena.local.bots import LocalBot, UnusableBot, bot_of_command, bots_in, find_bot
@@ -152,7 +152,7 @@ def _print(state: "League", bots: Sequence[LocalBot], file: Path, *, as_json: bo
         ]
         print_json({**to_builtins(board), "games": state.games, "meetings": meetings})
         return
-    columns = ("#", "bot", "score", "mean ± 2σ", "games", "win %", "place", "fault %", "median ms")
+    columns = ("#", "bot", *FIGURES, "median ms")
     print_table(columns, map(_cells, board.rows), numbers=[column for column in columns if column != "bot"])
     typer.echo("\nShare of games finished ahead of each opponent, % (games):")
     meetings_table = [[bot, *(_meeting(state, bot, other) for other in names)] for bot in names]

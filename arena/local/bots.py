@@ -15,9 +15,9 @@ from typing import Final
 from arena.languages.language import Language
 from arena.languages.python import PYTHON
 from arena.languages.registry import LANGUAGES, language_of
+from arena.platform.names import HOUSE
 from arena.play.botfiles import bot_names, samples
 
-HOUSE: Final = "house"
 _SELF: Final = "local"
 _IMPORT: Final = re.compile(
     r"(?:^|[:;])[ \t]*(?:from|import)\b(?:[^\n(\\]|\\[\s\S])*(?:\((?:#.*|[^)#])*)?", re.MULTILINE

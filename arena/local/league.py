@@ -16,10 +16,11 @@ import msgspec
 from arena.ladder.matchmaking import Candidate, draw_seatings, draw_table
 from arena.ladder.rating_events import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import BoardLine, BoardQuery, Standings
-from arena.local.bots import HOUSE, LocalBot, digest_of
+from arena.local.bots import LocalBot, digest_of
 from arena.local.games import LocalGame, LocalResult
 from arena.local.resultsfile import ResultsFile, WrongResults
 from arena.local.tally import local_game
+from arena.platform.names import HOUSE
 from arena.play.replay.document import Variant
 from arena.protocol.leaderboard import Leaderboard
 from arena.rules import PLAYER_COUNTS

@@ -7,6 +7,9 @@ from typing import Final
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
 _MAX_QUOTED: Final = 40
 
+HOUSE: Final = "house"
+"""Author name of the house bots."""
+
 FORMER: Final = "former-"
 """Prefix of deleted accounts' pseudonyms."""
 

@@ -8,13 +8,13 @@ from typing import Final
 
 from arena.db.matches import Claim, FinishedGame, FinishedMatch
 from arena.ladder.card_counts import count_game
+from arena.platform.names import HOUSE
 from arena.play.launcher import MatchVoid
 from arena.play.referee.clock import SeatClock
 from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import Fault, places_with_faults, stand_in, taken_over
 from arena.protocol.match import Decision, GameRecord, MatchRecord, MatchSpec, decode, move_of, played_again
 from arena.rules import Rules, State, view
-from arena.scheduler.ladder import HOUSE
 
 _ROUNDING_SECONDS: Final = 0.001
 """Tolerance for rounding errors, which add up: dozens of durations per game are rounded to microseconds."""

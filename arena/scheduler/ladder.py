@@ -23,14 +23,13 @@ from arena.ladder.matchmaking import (
 )
 from arena.ladder.qualification import table
 from arena.ladder.settings import LadderSettings
+from arena.platform.names import HOUSE
 from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.sandbox_controls import Gate
 from arena.rules import Rules
 
 _log = structlog.get_logger()
 
-HOUSE: Final = "house"
-"""Author name of the house bots."""
 
 _BATCH: Final = 4
 """Number of matches to draw when the queue is empty, so that several tables can start together."""

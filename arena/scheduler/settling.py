@@ -13,11 +13,11 @@ from arena.db.errors import StoreError
 from arena.db.matches import Claim, FinishedMatch
 from arena.db.store import Store
 from arena.platform.environment import failpoint
+from arena.platform.names import HOUSE
 from arena.platform.periodic import Backoff
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.protocol.states import MatchState
 from arena.scheduler.check import RecordRefused, verified_match
-from arena.scheduler.ladder import HOUSE
 from arena.scheduler.workers import Reservation, Verdict, WorkerLost
 
 _MAX_TRACKED: Final = 100

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.db.matches import Claim, ClaimedSeat, FinishedMatch
+from arena.platform.names import HOUSE
 from arena.play.launcher import MatchVoid
 from arena.play.referee.player import Hello, Lost
 from arena.protocol.faults import Fault
 from arena.protocol.match import MatchRecord, SeatReport, encode
 from arena.rules import Rules
 from arena.scheduler.check import verified_match
-from arena.scheduler.ladder import HOUSE
 from tests.builders import match_spec
 from tests.play.referee.driver import Driver
 

@@ -14,8 +14,8 @@ from arena.protocol.faults import Fault
 _CLOSE_SECONDS: Final = 2.0
 _TICK_SECONDS: Final = 0.05
 _GRACE_SECONDS: Final = 0.25
-"""Delay before a due timeout is charged: an answer that arrived in time may still be on its way
-through the referee's threads. An answer that arrives during this grace period is late."""
+"""Delay before an overdue decision times out: an answer that arrived in time may still be on its way through
+the referee's threads. An answer that arrives during this delay is late."""
 
 _LAG_SECONDS: Final = 0.005
 """Shorter delays within the referee are ignored."""
@@ -26,7 +26,7 @@ takes a few microseconds."""
 
 
 _MAX_PAUSE_SECONDS: Final = 5.0
-"""If the referee's pauses before a bot's greeting were longer than this in total, they may have made the bot
+"""If the referee's pauses before a bot's Hello were longer than this in total, they may have made the bot
 exit. Time for which bots held up the referee doesn't count: otherwise they could make their match void."""
 
 
@@ -37,7 +37,7 @@ class RefereePaused(Exception):
 class Conductor:
     """Carries events between a match and its players until the match is over.
 
-    ``start_seconds`` limits the time from :meth:`started` to the bot's greeting.
+    ``start_seconds`` limits the time from :meth:`started` to the bot's Hello.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Conductor:
             raise self._failure
 
     def started(self, seat: int, meter: HostDelayMeter | None = None) -> None:
-        """Start the time limit for a seat's greeting. ``meter``, if given, measures the host's delays."""
+        """Start the time limit for a seat's Hello. ``meter``, if given, measures the host's delays."""
         now = self._now()
         self._starts[seat] = Stopwatch(now)
         if meter is not None:
@@ -98,13 +98,13 @@ class Conductor:
     def ended(self, seat: int, why: str) -> None:
         """Handle the end of a sandbox.
 
-        If the bot has sent its greeting, its stream is still read to the end.
+        If the bot has sent its Hello, its stream is still read to the end.
         """
         if seat in self._absent:
             self.lost(seat, Lost(Fault.CRASH, why))
 
     def greeted(self, seat: int, hello: Hello) -> None:
-        """Handle a bot's greeting."""
+        """Handle a bot's Hello."""
         if seat in self._absent:
             self._absent.remove(seat)
             self._apply(lambda now: self._match.greeted(seat, hello, now))

@@ -57,7 +57,7 @@ class RefereedMatch:
 
     @property
     def begun(self) -> bool:
-        """True if every bot has sent its greeting or is lost."""
+        """True if every bot has sent its Hello or is lost."""
         return bool(self._tables)
 
     @property
@@ -103,7 +103,7 @@ class RefereedMatch:
         return taken
 
     def greeted(self, bot: int, hello: Hello, now: float) -> None:
-        """Handle a bot's greeting."""
+        """Handle a bot's Hello."""
         self._hellos[bot] = hello
         self._begin_if_ready(now)
 

@@ -91,7 +91,7 @@ Event = (
 
 
 class Hello(NamedTuple):
-    """A bot's greeting."""
+    """What a bot's first message says."""
 
     games_at_once: int
     sdk: str
@@ -120,7 +120,7 @@ class Listener(Protocol):
     """Receives a bot's messages. Called in the event loop; must not block."""
 
     def greeted(self, seat: int, hello: Hello) -> None:
-        """Handle the bot's greeting, which comes once, before everything else."""
+        """Handle the bot's Hello, which comes once, before everything else."""
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         """Handle the bot's answers in one or more games, in order of arrival.
@@ -163,7 +163,7 @@ class PersonPlayer:
         self._seat = 0
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """Greet immediately: the person joined before the bots."""
+        """Send Hello immediately: the person joined before the bots."""
         self._seat, self._listener = seat, listener
         listener.greeted(seat, Hello(games_at_once=1, sdk=""))
 

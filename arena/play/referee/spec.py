@@ -27,7 +27,7 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """A seat's sandbox was started, so the time limit for the bot's greeting now applies."""
+    """A seat's sandbox was started, so the time limit for the bot's Hello now applies."""
 
     seat: int
     cpu: CpuFiles
