@@ -111,7 +111,7 @@ def test_the_position_of_a_mistake_can_be_asked_again(tmp_path: Path) -> None:
 
 def test_a_puzzle_is_asked_with_the_games_bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Earlier decisions use up the bank, as in the game."""
-    slow = write(tmp_path, "slow", "import time\ndef choose(view):\n time.sleep(1)\n return view.hand[0]")
+    slow = write(tmp_path, "slow", "import time\ndef choose(view):\n time.sleep(3)\n return view.hand[0]")
     fast = write(tmp_path, "fast", "def choose(view): return view.hand[0]")
     monkeypatch.setattr("arena.local.solving.Clock", lambda: Clock(move_millis=500, bank_millis=1200))
     state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes(16)))
