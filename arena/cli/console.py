@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import Annotated, BinaryIO, Final, NoReturn, TypeVar
 
 import typer
-from msgspec import to_builtins
+from msgspec import convert, to_builtins
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -20,6 +20,7 @@ from rich.text import Text
 
 from arena.platform.files import sync
 from arena.platform.text import log_message, visible
+from arena.protocol.decoding import prepared
 
 EXIT_FAILURE: Final = 1
 """Exit code: the check or the action failed."""
@@ -122,6 +123,12 @@ def millis(value: float | None) -> str:
 def print_json(content: object) -> None:
     """Print data as JSON without control characters, with keys and times as in the API."""
     typer.echo(json.dumps(to_builtins(content), indent=2))
+
+
+def public(records: Iterable[object], document: type[T]) -> tuple[T, ...]:
+    """Return records as the public documents that they extend, without the fields that they add."""
+    kind = prepared(document)
+    return tuple(convert(record, kind, from_attributes=True) for record in records)
 
 
 _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -20,6 +20,7 @@ if __name__ == "__main__":
     main.__file__ = str(file)
     # Pickle and multiprocessing look up the bot's classes and functions by this module name.
     sys.modules["__main__"] = main
-    decode_source(file.read_bytes())  # a program must be valid; compile accepts any bytes in comments
-    exec(compile(file.read_bytes(), file, "exec"), vars(main))  # noqa: S102 - doesn't return if it calls run
+    source = file.read_bytes()
+    decode_source(source)  # a program must be valid; compile accepts any bytes in comments
+    exec(compile(source, file, "exec"), vars(main))  # noqa: S102 - doesn't return if it calls run
     run(bot_in(main, file))

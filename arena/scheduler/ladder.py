@@ -30,7 +30,6 @@ from arena.rules import Rules
 
 _log = structlog.get_logger()
 
-
 _BATCH: Final = 4
 """Number of matches to draw when the queue is empty, so that several tables can start together."""
 

@@ -281,9 +281,10 @@ def _source(submission: KnownSubmission) -> str:
 
 
 def _played(game: QualificationGame) -> Played:
-    if game.played is None:
+    played = game.played
+    if played is None:
         raise ValueError(f"match {game.match} is done but has no record")
-    return game.played
+    return played
 
 
 def steps_of(pipeline: Pipeline) -> PeriodicTask:

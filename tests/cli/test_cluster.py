@@ -94,9 +94,9 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
     database = {"ARENA_DATABASE_URL": f"sqlite:///{file}"}
     now = datetime.now(UTC)
     with closing(sqlite_store(file)) as store:
-        nobody = arena("workers", folder=tmp_path, **database)
-        assert (nobody.returncode, nobody.stdout) == (0, "")
-        assert "no workers" in nobody.stderr
+        empty = arena("workers", folder=tmp_path, **database)
+        assert (empty.returncode, empty.stdout) == (0, "")
+        assert "no workers" in empty.stderr
         add_matches(store, "s", [add_bot(store, name) for name in "ab"])
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER)
         seen = [

@@ -6,17 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import msgspec
 import typer
 
-from arena.cli.console import EXIT_FAILURE, Json, fail, print_json, print_table, say
+from arena.cli.console import EXIT_FAILURE, Json, fail, print_json, print_table, public, say
 from arena.cli.operating import exit_on_arena_error, open_arena_store, operator_name, record_action
 from arena.images.image import IntakeError, Rejected
 from arena.languages.registry import SOURCE_SUFFIXES
 from arena.platform.names import WrongName
 from arena.platform.text import counted
 from arena.protocol.bots import Bot, BotList
-from arena.protocol.decoding import prepared
 from arena.protocol.sandbox_controls import UntrustedBotsRefused
 from arena.protocol.states import BotState
 
@@ -42,7 +40,7 @@ def bots(
     with _open_bot_operators() as operators:
         found = tuple(operators.every(state=state, author=author))
     if as_json:
-        print_json(BotList(bots=public(found), next=None))
+        print_json(BotList(bots=public(found, Bot), next=None))
     else:
         print_bots(found)
 
@@ -94,11 +92,6 @@ def reinstate(bot: BotArgument) -> None:
     with _open_bot_operators() as operators:
         _print_rebuilt(operators.reinstate(operator_name(), bot))
         _print(operators.find(bot))
-
-
-def public(found: Iterable["KnownBot"]) -> tuple[Bot, ...]:
-    """Return bots without the ids of their owners."""
-    return msgspec.convert(found, prepared(tuple[Bot, ...]), from_attributes=True)
 
 
 def print_bots(found: Iterable[Bot]) -> None:

@@ -3,13 +3,11 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import msgspec
 import typer
 
-from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table
+from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table, public
 from arena.cli.operating import open_arena_store, operator_name, record_action
 from arena.platform.text import counted
-from arena.protocol.decoding import prepared
 from arena.protocol.submissions import Submission, SubmissionList
 
 if TYPE_CHECKING:
@@ -242,8 +240,7 @@ def submissions(
     with open_arena_store() as (_, store):
         found = store.submissions.newest(bot=bot, limit=last)
     if as_json:
-        public = msgspec.convert(found, prepared(tuple[Submission, ...]), from_attributes=True)
-        print_json(SubmissionList(submissions=public, next=None))
+        print_json(SubmissionList(submissions=public(found, Submission), next=None))
         return
     for each in found:
         typer.echo(_line(each))

@@ -4,10 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.cli.admin.bots import print_bots, public
-from arena.cli.console import Json, fail, print_json, print_table, read_secret, say
+from arena.cli.admin.bots import print_bots
+from arena.cli.console import Json, fail, print_json, print_table, public, read_secret, say
 from arena.cli.operating import open_arena_store, operating, operator_name
 from arena.platform.text import counted
+from arena.protocol.bots import Bot
 from arena.protocol.states import Role
 
 _MAX_QUOTA = 1_000_000
@@ -171,7 +172,7 @@ def _status(name: str) -> dict[str, Any]:
             "name": account.name,
             "role": account.role,
             "created": account.created,
-            "bots": public(store.bots.of_account(account.id)),
+            "bots": public(store.bots.of_account(account.id), Bot),
             "quotas": {
                 quota: {"limit": limit, "from": "arena" if getattr(own, quota) is None else "account"}
                 for quota, limit in limits.items()
