@@ -13,6 +13,7 @@ import docker
 import pytest
 
 from arena.platform.cpu_time import CpuFiles, HostDelayMeter
+from tests.locks import host_lock
 
 _ROOT = Path("/sys/fs/cgroup")
 _PERIOD_MICROS = 100_000
@@ -117,7 +118,8 @@ def waits(  # noqa: PLR0913 - the conditions of a test
     group, core = Group(version, f"kaiten-test-{os.getpid()}"), min(os.sched_getaffinity(0))
     group.make(cores, comes_first=comes_first)
     try:
-        with waiting(spinners, program) as own, waiting(others) as rest:
+        # Two tests that keep all processors busy would delay each other by minutes.
+        with host_lock("processors"), waiting(spinners, program) as own, waiting(others) as rest:
             # Moving spinning processes takes a long time.
             for process in own:
                 group.add(process.pid)

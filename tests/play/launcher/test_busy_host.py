@@ -12,6 +12,7 @@ import pytest
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, MatchRecord, decode, encode
 from arena.scheduler.check import check_record
+from tests.locks import host_lock
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 
@@ -32,6 +33,11 @@ _OTHERS = 2 * (os.cpu_count() or 1)
 @contextmanager
 def other_work() -> Iterator[Callable[[], None]]:
     """Keep all processors busy, at normal priority. Yield a function that stops this early."""
+    with host_lock("processors"):
+        yield from _spinning()
+
+
+def _spinning() -> Iterator[Callable[[], None]]:
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(_OTHERS)]
 
     def end() -> None:
