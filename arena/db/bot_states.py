@@ -108,7 +108,7 @@ class BotStates(Repository):
             cause = Cause(
                 stage=Stage.RECEIVED,
                 kind=CauseKind.BARRED,
-                text=bots.disqualified(name, why),
+                text=str(BotDisqualified(name, why)),
                 hint=HINTS[CauseKind.BARRED],
             )
             submissions.reject_open(connection, SubmissionRow.bot == name, cause, at)
@@ -212,7 +212,7 @@ def _lock(connection: Connection, name: str) -> Row[Any]:
     ladder.lock(connection)
     bot = _find(connection, name)
     if bot.state == BotState.DISQUALIFIED:
-        raise BotDisqualified(bots.disqualified(bot.name, bot.reason))
+        raise BotDisqualified(bot.name, bot.reason)
     return bot
 
 

@@ -332,7 +332,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     elif (bot.author, bot.house) != (new.author, new.house) or bot.account_id not in {None, new.account}:
         raise BotTaken(f"the name {new.bot} belongs to a bot by {bot.author}: choose another")
     elif bot.state == BotState.DISQUALIFIED:
-        raise BotDisqualified(disqualified(new.bot, bot.reason))
+        raise BotDisqualified(new.bot, bot.reason)
     elif bot.account_id != new.account:
         connection.execute(update(BotRow).where(BotRow.id == bot.id).values(account_id=new.account))
     # The image exists now, so versions that had lost the same image are playable again.
@@ -395,11 +395,6 @@ def forgiven(at: datetime) -> ColumnElement[datetime | None]:
     return case(
         (BotRow.state == BotState.BENCHED, bindparam(None, at, BotRow.forgiven.type)), else_=BotRow.forgiven
     )
-
-
-def disqualified(bot: str, reason: str | None) -> str:
-    """Return the message for the owner of a disqualified bot."""
-    return f"{bot} was disqualified: {reason}"
 
 
 def _bots() -> Select[*tuple[Any, ...]]:

@@ -10,6 +10,9 @@ class StoreError(Exception):
 class BotDisqualified(StoreError):
     """An operator has disqualified the bot."""
 
+    def __init__(self, bot: str, reason: str | None) -> None:
+        super().__init__(f"{bot} was disqualified: {reason}")
+
 
 class BotTaken(StoreError):
     """A bot's name is reserved, belongs to another author, or is too similar to another name."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder
-from arena.db.bots import disqualified
 from arena.db.database import from_row, grouped
 from arena.db.errors import BotDisqualified
 from arena.db.schema import OPEN_MATCH, BotRow, BotVersionRow, DealRow, MatchRow, MatchSeatRow, SubmissionRow
@@ -159,7 +158,7 @@ def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) 
     versions = select(*columns).join(BotRow, BotRow.id == BotVersionRow.bot_id)
     for row in connection.execute(versions.where(BotVersionRow.id.in_(new.bots))):
         if row.state == BotState.DISQUALIFIED:
-            raise BotDisqualified(disqualified(row.name, row.reason))
+            raise BotDisqualified(row.name, row.reason)
         sources[row.id] = row.source
     kind = MatchKind.RATED if challenge is None else MatchKind.CHALLENGE
     precedence = _SOON if new.soon else _IN_TURN

@@ -27,7 +27,6 @@ from sqlalchemy.orm import aliased
 
 from arena.db import audit, challenges, ladder, matches
 from arena.db.audit import NewAuditEntry
-from arena.db.bots import disqualified
 from arena.db.database import Repository, from_row
 from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
 from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, participants, seated
@@ -274,7 +273,7 @@ def _release(connection: Connection, match: str) -> None:
     columns = (BOT, BotVersionRow.number, BotVersionRow.gone, BotRow.state, BotRow.reason)
     for bot in connection.execute(seated(*columns).where(MatchSeatRow.match_id == match)):
         if bot.state == BotState.DISQUALIFIED:
-            raise BotDisqualified(disqualified(bot.bot, bot.reason))
+            raise BotDisqualified(bot.bot, bot.reason)
         if bot.gone is not None:
             raise VersionGone(
                 f"the image of {bot.bot}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "

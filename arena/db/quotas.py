@@ -219,7 +219,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
     elif not known.is_of(author, account):
         raise BotTaken(f"the name {bot} belongs to a bot by {known.author}: choose another")
     if known is not None and known.state is BotState.DISQUALIFIED:
-        raise BotDisqualified(bots.disqualified(bot, known.reason))
+        raise BotDisqualified(bot, known.reason)
     other = connection.execute(
         select(SubmissionRow.author)
         .where(func.lower(SubmissionRow.bot) == bot.lower(), text(OPEN_SUBMISSION))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from statistics import fmean
 from typing import Final
 
-from arena.db.bots import KnownBot, disqualified
+from arena.db.bots import KnownBot
 from arena.db.challenges import ChallengeGame, KnownChallenge, NewChallenge
 from arena.db.errors import BotDisqualified, NoSuchBot
 from arena.db.matches import NewMatch
@@ -110,7 +110,7 @@ class Owners:
         """
         known = self.own(account, request.bot)
         if known.state is BotState.DISQUALIFIED:
-            raise BotDisqualified(disqualified(known.name, known.reason))
+            raise BotDisqualified(known.name, known.reason)
         self.store.activity.check_admission()
         if not 1 <= len(request.opponents) <= MAX_OPPONENTS:
             raise ChallengeRefused(f"{len(request.opponents)} opponents given: choose 1 to {MAX_OPPONENTS}")

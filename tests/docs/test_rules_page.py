@@ -2,9 +2,10 @@
 
 import ast
 import re
+from contextlib import closing
 from pathlib import Path
 
-from arena.ladder.matchmaking import DEALS
+from arena.db.store import open_store
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Limits
 from arena.rules import DECK_COUNTS, Card, Rules
@@ -62,14 +63,17 @@ def test_every_fault_has_a_row() -> None:
     assert listed == [fault.value for fault in Fault]
 
 
-def test_the_clock_and_the_deals_are_those_of_the_code() -> None:
-    """The page has the default times, share of a core and number of deals."""
-    clock = Clock()
+def test_the_clock_and_the_deals_are_those_of_a_new_ladder(tmp_path: Path) -> None:
+    """The page has the times, share of a core and number of deals of a new arena's ladder."""
+    with closing(open_store(f"sqlite:///{tmp_path / 'arena.db'}")) as store:
+        ladder = store.ladder.settings()
+    clock = ladder.clock
+    assert (clock, ladder.limits) == (Clock(), Limits())
     times = [row[1] for row in rows(ARENA) if row[1:] and row[1].endswith(" s")]
     assert times == [f"{ms // 1000} s" for ms in (clock.start_millis, clock.move_millis, clock.bank_millis)]
     text = " ".join(ARENA.read_text().split())
-    assert f"usually {DEALS}." in text
-    assert f"{Limits().cpus} of a core" in text
+    assert f"usually {ladder.deals}." in text
+    assert f"{ladder.limits.cpus} of a core" in text
 
 
 def test_the_sandbox_page_has_the_limits_of_the_code() -> None:
