@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import APIResponse, Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, ViewportSize, expect
 
 from arena.db.matches import Claim
 from arena.db.store import Store
@@ -274,6 +274,23 @@ def test_kaiten_tv_waits_for_the_first_game(windows: Windows, hall: Hall) -> Non
     come(visit.page, visit.page.locator("#film[data-ready]"))
     expect(visit.page).to_have_url(f"{hall.url}/tv/live/{MATCH}/1")
     visit.page.close()  # before the site closes, which the page would keep polling
+
+
+def test_a_match_of_many_games_fits_on_a_phone(windows: Windows, hall: Hall) -> None:
+    """The links to the match's games wrap. Kaiten TV, which chooses games itself, leaves them out."""
+    versions = [add_bot(hall.store, name) for name in ("crab", "squid")]
+    long = claimed(hall.store, versions, id_="long", deals=24)
+    for game in range(24):
+        show(hall.store, long, 1, game=game)
+    visit = windows.open(hall.url, "phone", "light")
+    links = visit.page.get_by_role("navigation", name="Games in this match").get_by_role("link")
+    for width in (320, 390):
+        visit.page.set_viewport_size(ViewportSize(width=width, height=844))
+        for address, count in (("/live/long-0/24/1/1", 24), ("/tv/live/long-0/24", 0)):
+            visit.open(address)
+            ready(visit.page)
+            expect(links).to_have_count(count)
+            assert visit.page.evaluate("document.documentElement.scrollWidth") == width, address
 
 
 def test_kaiten_tv_plays_a_round_to_its_end(windows: Windows, hall: Hall) -> None:

@@ -63,10 +63,10 @@ def test_unknown_bots_are_named(client: TestClient) -> None:
 
 
 def test_compared_bots_are_limited(client: TestClient) -> None:
-    """At most four bots are compared. The page names the others, and more than four fields are refused."""
+    """At most four bots are compared. The page names the others, in one parameter or in several."""
     assert "At most" not in client.get("/compare?bots=a1,b1,c1,d1").text
-    text = client.get("/compare?bots=a1,b1,c1,d1,e1,<f>").text
     left_out = "<b><bdi>e1</bdi></b>, <b><bdi>&lt;f&gt;</bdi></b>"
-    assert f"You can compare at most 4 bots. Left out: {left_out}." in text
-    assert re.findall(r'name="bots" value="([^"]*)"', text) == ["a1", "b1", "c1", "d1"]
-    assert client.get("/compare?" + "&".join(["bots=greedy"] * 5)).status_code == 422
+    for query in ("bots=a1,b1,c1,d1,e1,<f>", "bots=a1&bots=b1&bots=c1&bots=d1&bots=e1&bots=<f>"):
+        text = client.get(f"/compare?{query}").text
+        assert f"You can compare at most 4 bots. Left out: {left_out}." in text
+        assert re.findall(r'name="bots" value="([^"]*)"', text) == ["a1", "b1", "c1", "d1"]

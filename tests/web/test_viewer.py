@@ -47,7 +47,7 @@ def test_every_frame_is_a_page(client: TestClient, path: str) -> None:
 
 
 def test_a_page_with_all_its_files_is_small(client: TestClient) -> None:
-    """The compressed total is less than 32 KB, including the frames of the whole game, but no pictures."""
+    """The compressed total is less than 32 KiB, including the frames of the whole game, but no pictures."""
     page = client.get(f"{GAME}/2/3?view=infer:1")
     loaded = set(re.findall(rf'(?:src|href)="({STATIC}/[\w-]+\.(?:js|css))"', page.text))
     for script in [link for link in loaded if link.endswith("viewer.js")]:
@@ -56,7 +56,7 @@ def test_a_page_with_all_its_files_is_small(client: TestClient) -> None:
     assert len(loaded) >= 6
     frames = client.get(f"{GAME}/frames.json?view=infer:1")
     answers = [page, frames, *map(client.get, loaded)]
-    assert sum(int(answer.headers["content-length"]) for answer in answers) < 32_000
+    assert sum(int(answer.headers["content-length"]) for answer in answers) < 32 * 1024
 
 
 def test_every_frame_shows_its_scene(client: TestClient, store: Store) -> None:

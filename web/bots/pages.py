@@ -271,10 +271,7 @@ def author_pages(store: Store, boards: Boards) -> APIRouter:
 MAX_COMPARED: Final = 4
 _SUGGESTED: Final = 50
 
-Names = Annotated[
-    list[str],
-    Query(max_length=MAX_COMPARED, description="Names of bots, one per parameter or comma-separated."),
-]
+Names = Annotated[list[str], Query(description="Names of bots, one per parameter or comma-separated.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

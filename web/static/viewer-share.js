@@ -1,4 +1,4 @@
-// Copies text, and shows a confirmation.
+// Shows short messages, and copies text.
 
 const WORDS = { link: "Link copied", embed: "Embed code copied", seed: "Seed copied" };
 const SHOWN_MILLIS = 2500;
@@ -12,11 +12,16 @@ export function say(text) {
   announcement.textContent = text;
 }
 
-export async function copy(what, text) {
-  const done = await writeClipboard(text);
-  notice.textContent = done ? WORDS[what] : "The browser doesn't allow copying. Select the text instead.";
+/** Show a text for a moment. */
+export function notify(text) {
+  notice.textContent = text;
   clearTimeout(shown);
   shown = setTimeout(() => notice.replaceChildren(), SHOWN_MILLIS);
+}
+
+export async function copy(what, text) {
+  const done = await writeClipboard(text);
+  notify(done ? WORDS[what] : "The browser doesn't allow copying. Select the text instead.");
 }
 
 /** Activate the copy buttons. The `data-copy` of each is a key of `texts`. */

@@ -5,7 +5,7 @@ import { listen } from "./viewer-keys.js";
 import { cancelAnimations, move, prefersReducedMotion, recordPositions } from "./viewer-motion.js";
 import { onSwipe } from "./viewer-swipe.js";
 import { poll } from "./polling.js";
-import { copy, offerCopies, say } from "./viewer-share.js";
+import { copy, notify, offerCopies, say } from "./viewer-share.js";
 
 const PAUSE_MILLIS = { pick: 1100, reveal: 1700, pass: 1000, score: 3500 };
 const QUIET_MILLIS = 300;
@@ -91,14 +91,19 @@ async function goBack() {
 
 async function choose(view) {
   chosen = view;
-  const [kept, frames] = [loaded, await framesOf(view).catch(() => null)];
+  const [kept, frames] = [loaded, await framesOf(view).catch((error) => error)];
   if (view !== chosen) return; // another view has been chosen since
   if (kept !== loaded) {
     await choose(view); // more has been disclosed since
     return;
   }
-  if (!frames) {
+  if ("gone" in frames) {
     location.assign(addressOf(film.dataset.base, frame(), view));
+    return;
+  }
+  if (frames instanceof Error) {
+    chosen = data.view; // offline, so its page can't be loaded either
+    notify("This view can't be loaded at the moment.");
     return;
   }
   data = frames;
