@@ -189,7 +189,7 @@ WEAKENED: dict[str, Change] = {
     "disk-rate": host(BlkioDeviceReadBps=[]),
     "open-files": ulimit("nofile", 1000),
     "file-size": ulimit("fsize", 64 * MIB),
-    "core-dumps": ulimit("core", 8 * MIB),
+    "core-dumps": ulimit("core", 0),
     "shared-memory": host(IpcMode="private"),
     "log-size": host(LogConfig={"Type": "json-file", "Config": {}}),
     "environment": with_a_secret,
@@ -252,7 +252,7 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
         *("membarrier", "memfd_create", "mmap", "open", "openat", "pidfd_open", "prctl", "sched_setaffinity"),
         *("process_madvise", "sched_rr_get_interval", "setsockopt", "socket", "sysinfo", "timer_create"),
         *("futex", "futex_wake", "getpriority", "madvise", "sendfile", "sendto", "setpriority", "signalfd4"),
-        *("chown", "fchown", "fchownat", "splice", "tee", "timerfd_settime"),
+        *("chown", "fchown", "fchownat", "splice", "tee", "timerfd_settime", "prlimit64"),
     )
 
     def weaken(arguments: dict[str, Any]) -> None:
@@ -263,6 +263,9 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
     futexes = "futex, futex_wake" if NEWER_FUTEXES else "futex"
     assert controls["shared-futexes"] == f"the kernel allowed: {futexes}"
     assert controls["page-cache"] == "the kernel allowed: madvise, mlock, process_madvise"
+    assert controls["core-dumps"] == (
+        "a crash left no core dump; the limit is 0, not 1 byte (-1 means unlimited)"
+    )
     found = controls["call-arguments"]
     assert set(found.removeprefix("the kernel allowed: ").split(", ")) == {
         *("a lock", "bind without a name", "fcntl", "flock", "getsockopt", "mmap", "prctl"),

@@ -42,7 +42,7 @@ SEEN: dict[str, Any] = {
     "terminal": "ENOENT",
     "file_beyond": "EFBIG",
     "open_files": 254,
-    "core_limit": 0,
+    "core_limit": 1,
     "core_dumped": False,
     "environment": {"HOME": "/home", "PATH": "/bin"},
     "v1_memory": None,
@@ -162,6 +162,7 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "a long file": ("file-size", {"file_beyond": "done"}),
     "a dump": ("core-dumps", {"core_dumped": True}),
     "unlimited dumps": ("core-dumps", {"core_limit": -1}),
+    "dumps only for programs": ("core-dumps", {"core_limit": 0}),
     "shared memory": ("shared-memory", {"written": ["/tmp", "/dev/shm"]}),  # noqa: S108 - the container's
     "a variable": ("environment", {"environment": {"HTTPS_PROXY": "http://u:p@proxy"}}),
     "a variable with another value": ("environment", {"environment": {"PATH": "/evil"}}),

@@ -215,9 +215,13 @@ def _file_size(evidence: Evidence) -> Verdict:
 
 def _core_dumps(evidence: Evidence) -> Verdict:
     seen = _look_observations(evidence)
-    if seen["core_dumped"] or seen["core_limit"]:
+    # Only the limit 1 also keeps the kernel from passing dumps to a program on the host.
+    if seen["core_dumped"] or seen["core_limit"] != 1:
         left = "a core dump" if seen["core_dumped"] else "no core dump"
-        return False, f"a crash left {left}; the limit is {seen['core_limit']} bytes (-1 means unlimited)"
+        return (
+            False,
+            f"a crash left {left}; the limit is {seen['core_limit']}, not 1 byte (-1 means unlimited)",
+        )
     return True, "a crash left no core dump"
 
 
@@ -303,6 +307,7 @@ _OWN_KERNEL: Final = {
     "page-cache": _ANSWERS,
     "call-arguments": _ANSWERS,
     "host-counters": "/proc and /sys belong to the sandbox's kernel",
+    "core-dumps": "the sandbox's kernel ({}) handles crashes, not the host's",
     "terminals": "any terminals belong to the sandbox's kernel",
     "shared-memory": "any shared memory belongs to the sandbox and counts as its memory",
 }

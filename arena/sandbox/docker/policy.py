@@ -156,7 +156,8 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "PidsLimit": pids_limit(limits, host),
         **_disk_limits(host.disk),
         "Ulimits": [
-            _ulimit("core", 0),
+            # With 0, some hosts would still start a program for each crash, as root.
+            _ulimit("core", 1),
             _ulimit("fsize", limits.tmp_mib * _MIB),
             _ulimit("memlock", 0),  # whether a page is locked changes how long others take to lock it
             _ulimit("msgqueue", 0),  # /dev/mqueue is writable, whatever the IPC mode

@@ -49,9 +49,9 @@ _MEMORY: Final = """
 _PROCESSES: Final = """
     arch_prctl capget execve execveat exit exit_group fork get_robust_list getcpu getegid geteuid getgid
     getgroups getpgid getpgrp getpid getppid getresgid getresuid getrlimit getrusage getsid
-    gettid getuid landlock_add_rule landlock_create_ruleset landlock_restrict_self prlimit64 rseq
+    gettid getuid landlock_add_rule landlock_create_ruleset landlock_restrict_self rseq
     sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
-    sched_getscheduler sched_yield set_robust_list set_tid_address setpgid setrlimit setsid uname vfork
+    sched_getscheduler sched_yield set_robust_list set_tid_address setpgid setsid uname vfork
     wait4 waitid
 """
 
@@ -60,6 +60,11 @@ _SIGNALS_AND_TIME: Final = """
     restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
     rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack tgkill time timerfd_gettime times tkill
 """
+
+_RLIMIT_CORE: Final = 4
+_RESOURCES: Final = 16
+"""The kernel's number of resource limits. Bots can't change the limit for core dumps: while it is 1 byte, the
+kernel starts no program on the host when a bot crashes; if it were 0, the kernel could."""
 
 _PR_SET_VMA: Final = 0x5356_4D41
 """Names a mapping. No memory limit counts the names, and a bot could create millions. The option is refused
@@ -330,6 +335,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             _rule("madvise", args=[_argument(2, "EQ", _MADV_FREE)])
             if own_kernel
             else _refuse("madvise", EINVAL, _argument(2, "EQ", _MADV_FREE)),
+            *_resource_limits(),
             _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
             *(
                 _rule(name, args=[_argument(index, "EQ", value)])
@@ -362,6 +368,16 @@ def _signals() -> list[dict[str, Any]]:
     # Allow any number that has a zero among its lower 32 bits.
     bits = (1 << place for place in range(_PID_BITS))
     return [_rule("kill", args=[_argument(0, "MASKED_EQ", bit)]) for bit in bits]
+
+
+def _resource_limits() -> list[dict[str, Any]]:
+    changeable = [resource for resource in range(_RESOURCES) if resource != _RLIMIT_CORE]
+    return [
+        *(_rule("setrlimit", args=[_argument(0, "EQ", resource)]) for resource in changeable),
+        *(_rule("prlimit64", args=[_argument(1, "EQ", resource)]) for resource in changeable),
+        # Without a new limit, the call is only a query.
+        _rule("prlimit64", args=[_argument(1, "EQ", _RLIMIT_CORE), _argument(2, "EQ", 0)]),
+    ]
 
 
 def _mmap() -> list[dict[str, Any]]:

@@ -32,6 +32,7 @@ EMULATED_CALLS: Final = {
     "sendfile",
     "tee",
     "MSG_OOB",
+    "setrlimit: core dumps",
     "AF_NETLINK",
 }
 """Calls that gVisor's own kernel grants, which affect nothing outside it."""

@@ -175,6 +175,7 @@ ATTACKS: Final = (
                 "sendfile",
                 "tee",
                 "MSG_OOB",
+                "setrlimit: core dumps",
                 "AF_NETLINK",
             ),
             gvisor="it is the kernel itself",

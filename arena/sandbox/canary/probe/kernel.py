@@ -101,10 +101,11 @@ def _open_and_close(family: int, kind: int) -> None:
 
 
 def limits_of_process(limits: dict[str, int]) -> dict[str, Any]:
-    """Raise the soft limits to the hard limits, open files, exceed the maximum file size, and dump core."""
-    for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+    """Change the process's limits as far as possible, and open files, exceed the file size, and dump core."""
+    for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE):
         maximum = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (maximum, maximum))
+    LIBC.setrlimit(resource.RLIMIT_CORE, bytes(_RLIMIT_BYTES))  # Python would raise ValueError if refused
     with Path(TMP, "long").open("wb") as file:
         beyond = attempt(os.ftruncate, file.fileno(), limits["file_bytes"] + 1)
     empty_tmp()
@@ -176,6 +177,7 @@ _RWF_NOWAIT: Final = 8
 _SO_ATTACH_FILTER: Final = 26
 _SO_COOKIE: Final = 57
 _BPF_RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
+_RLIMIT_BYTES: Final = 16
 _STATFS_BYTES: Final = 256
 _TIMER_CREATE: Final = 107 if _ARM else 222
 _CLOCK_MONOTONIC: Final = 1

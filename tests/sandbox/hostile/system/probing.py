@@ -5,6 +5,7 @@ import fcntl
 import mmap
 import os
 import platform
+import resource
 import signal
 import socket
 import struct
@@ -102,6 +103,7 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "sendfile", lambda: os.sendfile(os.pipe()[1], os.open(__file__, os.O_RDONLY), 0, 1) == 1
     yield "tee", lambda: _copies(lambda source, target, count: call("tee", source, target, count, 0)())
     yield "MSG_OOB", _sends_out_of_band
+    yield "setrlimit: core dumps", lambda: libc.setrlimit(resource.RLIMIT_CORE, bytes(16)) == 0
     yield "setuid: root", lambda: libc.setuid(0) == 0
     yield "AF_ALG", lambda: _makes("AF_ALG", socket.SOCK_SEQPACKET)
     yield "AF_VSOCK", lambda: _makes("AF_VSOCK", socket.SOCK_STREAM)
