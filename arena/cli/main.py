@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, Final
 
@@ -216,6 +216,7 @@ def main() -> None:
     # Garbage collections during imports and at exit would take a third of a short command's time.
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)
+    _check_arguments(sys.argv[1:])
     try:
         app(prog_name="arena")
     except OSError as error:
@@ -223,6 +224,18 @@ def main() -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard what is still in stdout's buffer
         sys.exit(f"arena: {error}: free some space, and run the command again")
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Exit if an argument is neither UTF-8 nor an existing file: it can't be sent or stored."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            if not os.path.exists(argument):  # noqa: PTH110 - returns False for names that are too long
+                shown = os.fsencode(argument).decode(errors="backslashreplace")
+                sys.stderr.write(f"arena: {shown} is not UTF-8: type it in a terminal that uses UTF-8\n")
+                sys.exit(2)
 
 
 def _hang_up(number: int, _: object) -> None:

@@ -12,6 +12,7 @@ from arena.cli.leaderboard import percent
 from arena.cli.login import logged_in_site
 from arena.client.games import part
 from arena.client.sites import SiteProblem
+from arena.platform.names import WrongName, check_name
 from arena.platform.text import visible
 from arena.protocol.bots import Bot, RatedResult, Version
 from arena.protocol.submissions import Submission
@@ -127,6 +128,10 @@ def _show_all(site: "SiteClient", *, as_json: bool) -> None:
 
 
 def _show_bot(site: "SiteClient", name: str, *, as_json: bool) -> None:
+    try:
+        check_name(name, "bot")
+    except WrongName as error:
+        fail(str(error))
     bot: Any = None
     versions: list[Any] = []
     try:

@@ -26,7 +26,7 @@ from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, at_version, 
 from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy, follow, stage_by_stage
 from arena.client.games import part
-from arena.client.sending import Body, Payload, Report, body_of, check_source, payload_of, target_of
+from arena.client.sending import Payload, Report, body_of, check_source, payload_of, target_of
 from arena.client.sites import ClientError, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
 from arena.platform.text import counted, visible
@@ -245,8 +245,15 @@ def _upload(site: "SiteClient", payload: Payload, note: str, report: Report) -> 
             say(f"{visible(problem.detail)} Retrying soon")
             retries.fail(problem)
             continue
+        except SiteError as error:
+            if not body.fully_sent:
+                raise
+            raise SiteError(
+                f"{site.address} has not confirmed that it received the bot: {_check_with(payload)}, "
+                "before you submit again"
+            ) from error
         except KeyboardInterrupt:
-            _exit_interrupted(body)
+            _exit_interrupted(payload if body.fully_sent else None)
         received = site.read(response, Submission)
         if received.sha256 != body.sha256:
             raise SiteError(
@@ -256,12 +263,18 @@ def _upload(site: "SiteClient", payload: Payload, note: str, report: Report) -> 
         return response
 
 
-def _exit_interrupted(body: Body | None) -> NoReturn:
-    if body is not None and body.fully_sent:
-        say("stopped after sending the last byte: use `arena status` to check whether the bot arrived")
-    else:
+def _exit_interrupted(sent: Payload | None) -> NoReturn:
+    """Exit after Ctrl-C. ``sent`` is a payload that was sent completely."""
+    if sent is None:
         say("stopped; nothing was stored")
+    else:
+        say(f"stopped after sending the last byte: {_check_with(sent)}")
     raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _check_with(payload: Payload) -> str:
+    # A site may take minutes to store a large file.
+    return f"check with `arena status {payload.bot}` in a few minutes"
 
 
 def _follow(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JSON
@@ -317,7 +330,8 @@ def cancel(
     with logged_in_site() as site:
         newest = islice(site.pages("/submissions", "submissions", limit=_MAX_SEARCHED), _MAX_SEARCHED)
         known = [site.read(each, Submission) for each in newest]
-        found = [each for each in known if each.ended is None and submission in {each.bot, each.id}]
+        wanted = submission.lower()
+        found = [each for each in known if each.ended is None and wanted in {each.bot.lower(), each.id}]
         if not found:
             raise ClientError(f"no submission in progress matches {submission}: see `arena status`")
         if len(found) > 1:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.client.sites import CannotSend
-from arena.languages.language import Language, source_problem
+from arena.languages.language import MAX_SOURCE_BYTES, Language, source_problem
 from arena.languages.registry import SOURCE_SUFFIXES, is_archive, language_of
 from arena.platform.names import WrongName, check_name
 
@@ -67,11 +67,11 @@ def _folder(text: str, path: Path) -> Target:
 
 
 def _file_target(text: str, path: Path) -> Target:
+    if not path.is_file():
+        raise CannotSend(f"{text} is not a regular file or folder: give a file, a folder or an image")
     language = language_of(path.name)
     if language is not None:
         return Target(text=text, path=path, language=language, name=path.stem)
-    if not path.is_file():
-        raise CannotSend(f"{text} is not a regular file or folder: give a file, a folder or an image")
     with path.open("rb") as file:
         beginning = file.read(tarfile.BLOCKSIZE)
     if not is_archive(beginning):
@@ -90,7 +90,8 @@ def check_source(target: Target) -> None:
     if target.language is None or target.path is None:
         return
     try:
-        problem = source_problem(target.path.read_bytes())
+        with target.path.open("rb") as file:
+            problem = source_problem(file.read(MAX_SOURCE_BYTES + 1))
     except OSError as error:
         raise CannotSend(f"{target.text} can't be read ({error.strerror})") from error
     if problem is not None:

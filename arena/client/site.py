@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from http import HTTPStatus
+from http.client import HTTPException, IncompleteRead
 from typing import Any, Final, TypeVar
 from urllib.parse import urljoin
 
@@ -43,18 +44,31 @@ def connection_error(address: str, error: requests.RequestException) -> str:
             return (
                 f"{address} can't be reached: nothing is responding there; check the address and your network"
             )
+        case _ if any(isinstance(each, _BROKEN) for each in _chain(error)):
+            return f"the connection to {address} was lost ({_reason(error)}): try again"
         case _:
             return f"{address} can't be reached ({_reason(error)}): check the address and your network"
 
 
-def _reason(error: BaseException) -> str:
-    """Return the operating system's message, from the innermost error, or else the error's own text."""
-    words = str(error)
+_BROKEN: Final = (ConnectionResetError, BrokenPipeError, IncompleteRead)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes."""
     inner: BaseException | None = error
     while inner is not None:
-        if isinstance(inner, OSError) and inner.strerror:
-            words = inner.strerror
+        yield inner
         inner = inner.__cause__ or inner.__context__
+
+
+def _reason(error: BaseException) -> str:
+    """Return the innermost message of the operating system or of HTTP, or else the error's own text."""
+    words = str(error)
+    for each in _chain(error):
+        if isinstance(each, OSError) and each.strerror:
+            words = each.strerror
+        elif isinstance(each, HTTPException):
+            words = str(each)
     return words
 
 

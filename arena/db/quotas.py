@@ -221,7 +221,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
     if known is not None and known.state is BotState.DISQUALIFIED:
         raise BotDisqualified(bot, known.reason)
     other = connection.execute(
-        select(SubmissionRow.author)
+        select(SubmissionRow.author, SubmissionRow.bot)
         .where(func.lower(SubmissionRow.bot) == bot.lower(), text(OPEN_SUBMISSION))
         .where(
             or_(
@@ -231,9 +231,9 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
             )
         )
         .limit(1)
-    ).scalar_one_or_none()
+    ).one_or_none()
     if other is not None:
-        raise BotTaken(f"{other} is already submitting a bot called {bot}: choose another name")
+        raise BotTaken(f"{other.author} is already submitting a bot called {other.bot}: choose another name")
 
 
 def _sent_within_a_day(

@@ -226,7 +226,7 @@ def test_a_refusal_says_why_and_keeps_the_form(
     page.get_by_role("button", name="Submit").click()
     refusal = page.get_by_role("alert")
     expect(refusal).to_contain_text("the name greedy belongs to a bot by house")
-    expect(refusal).to_contain_text("Submit it under another name.")
+    expect(refusal).to_contain_text("Use the exact name of one of your bots, or a new name.")
     look(visit, f"submit-refused-{amount}")
     page.get_by_label("Bot", exact=True).fill(f"doras-{amount}")
     page.get_by_role("button", name="Submit").click()

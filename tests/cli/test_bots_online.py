@@ -108,6 +108,7 @@ def test_status_of_a_bot_shows_versions_and_submissions(reader: Author) -> None:
     assert "a2" in reader.types("status", "never").out
     assert json.loads(reader.types("status", "never", "--json").out)["bot"] is None
     assert "there is no bot called nobody" in refused(reader.types("status", "nobody"), 2)
+    assert "is not a valid bot name" in refused(reader.types("status", "na\xefve"), 2)
 
 
 def test_versions_are_listed_with_their_results(reader: Author) -> None:

@@ -1,5 +1,6 @@
 """Tests of the command line as a whole: help, version, settings, wrong usage and shell completion."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,17 @@ def test_a_misspelt_setting_stops_a_command(tmp_path: Path, monkeypatch: pytest.
         assert done.returncode == 2
         assert "ARENA_DATA_DRI: no such setting. Did you mean ARENA_DATA_DIR?" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_arguments_must_be_utf_8(tmp_path: Path) -> None:
+    """Other text can't be sent to a site or stored in a database. Existing files may have any name."""
+    latin = os.fsdecode(b"caf\xe9")
+    for words in (("status", latin), ("admin", "show-user", latin), ("submit", f"--note={latin}")):
+        done = arena(*words, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.endswith(r"caf\xe9 is not UTF-8: type it in a terminal that uses UTF-8" + "\n")
+    (tmp_path / latin).write_text("no replay")
+    assert "not UTF-8" not in arena("replay", "verify", latin, folder=tmp_path).stderr
 
 
 def test_wrong_usage_is_reported_on_stderr() -> None:

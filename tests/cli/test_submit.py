@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,6 +25,7 @@ from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering
 from tests.db.builders import ENTRY, add_bot
 from tests.patience import WAIT_SECONDS, wait_until
+from tests.ports import serving
 from tests.web.submitted import finish_game, queue
 
 CAUSE = Cause(
@@ -99,7 +101,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
     said = author.types("cancel", two.id, "--json")
     assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
     assert said.err.splitlines()[-1] == "arena: fickle@1 remains active"
-    assert author.types("cancel", "fickle").code == 0
+    assert author.types("cancel", "FICKLE").code == 0
     ended = [site.store.submissions.find(each.id) for each in (one, two)]
     assert [each.cause.text for each in ended if each and each.cause] == ["its author cancelled it"] * 2
     for word in ("fickle", two.id, "nothing"):
@@ -223,13 +225,27 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
     assert (said.code, said.out, said.err) == (130, "", "arena: stopped; nothing was stored\n")
 
 
+def test_an_upload_without_a_response_may_have_been_stored(author: Author) -> None:
+    """The message says how to check that. Submitting again would cost a submission."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+
+    author.log_in("ann")
+    with serving(Handler) as port:
+        author.redirect(f"http://127.0.0.1:{port}")
+        line = refused(author.types("submit", author.source("lost.py")), 1)
+    assert "has not confirmed that it received the bot: check with `arena status lost` in a few min" in line
+
+
 def test_the_site_s_refusal_is_printed(author: Author) -> None:
     """A site may refuse the name of another author's bot, or a note that is too long."""
     add_bot(author.live.store, "taken", author="ben")
     author.log_in("ann")
     line = refused(author.types("submit", author.source("taken.py")), 1)
     assert "belongs to a bot by ben" in line
-    assert "another name" in line
+    assert "or a new name" in line
     long = author.types("submit", author.source("long.py"), "--note", "x" * 201)
     assert "201 characters" in refused(long, 1)
 

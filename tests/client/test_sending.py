@@ -20,6 +20,7 @@ import pytest
 from arena.client.sending import Payload, body_of, check_source, payload_of, repository, target_of
 from arena.client.site import SiteClient
 from arena.client.sites import CannotSend, SiteProblem
+from arena.languages.language import MAX_SOURCE_BYTES
 from arena.protocol.submissions import Submission
 from tests.cli.command import ROOT
 from tests.client.live import Live, live
@@ -232,7 +233,18 @@ def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
     assert arena.store.submissions.newest(bot="large") == ()
 
 
-@pytest.mark.parametrize(("content", "words"), [(b"", "is empty"), (b"# caf\xe9", "not UTF-8")])
+def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
+    """Reading it could wait forever."""
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    with pytest.raises(CannotSend, match="not a regular file"):
+        target_of(str(pipe))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "is empty"), (b"# caf\xe9", "not UTF-8"), (b"#" * (MAX_SOURCE_BYTES + 9), "is larger than")],
+)
 def test_a_file_that_the_arena_would_reject_is_not_sent(tmp_path: Path, content: bytes, words: str) -> None:
     """It would count towards the quota."""
     file = tmp_path / "mine.py"

@@ -261,6 +261,8 @@ def test_names_belong_to_their_first_owner(store: Store) -> None:
     store.submissions.add(new("u1"), PLENTY)
     with pytest.raises(BotTaken, match="ben is already submitting"):
         store.submissions.add(new("u2", author="eve"), PLENTY)
+    with pytest.raises(BotTaken, match="ben is already submitting a bot called mine:"):
+        store.submissions.add(new("u2", bot="MINE"), PLENTY)
     store.submissions.add(new("u3"), PLENTY)
     qualify(store)
     add_bot(store, "mine", author="ann")

@@ -316,7 +316,7 @@ Owner = Annotated[Caller, guard(Scope.SUBMIT)]
 _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NotYours: (403, "GET /api/v1/account/bots lists your bots."),
     NoSuchBot: (404, ""),
-    BotTaken: (409, "Submit it under another name."),
+    BotTaken: (409, "Use the exact name of one of your bots, or a new name."),
     BotDisqualified: (409, "Contact the arena's operator."),
     SameContent: (409, f"Nothing was queued. {HINTS[CauseKind.SAME]}"),
     VersionGone: (409, "Submit it again, or choose another version."),

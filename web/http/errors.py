@@ -30,10 +30,10 @@ _MAX_MINUTES: Final = 120
 _HINTS: Final = {
     HTTPStatus.UNAUTHORIZED: "Send a token as Authorization: Bearer kaiten_…. Create tokens at /account.",
     HTTPStatus.FORBIDDEN: "Use an account or token that has the required permission.",
-    HTTPStatus.NOT_FOUND: "Check the address. You can't see other accounts' private pages.",
+    HTTPStatus.NOT_FOUND: "Check the spelling. Other accounts' private pages are not visible.",
     HTTPStatus.METHOD_NOT_ALLOWED: "The Allow header lists the methods for this address.",
     413: "Send a smaller body.",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "Fix the problem described in `detail`, and try again.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Correct the problem, and try again.",
     HTTPStatus.TOO_MANY_REQUESTS: "Wait for the number of seconds in the Retry-After header.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator the time of this error; the log has the details.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
