@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, Final
 
@@ -216,9 +216,18 @@ def main() -> None:
     # Garbage collections during imports and at exit would take a third of a short command's time.
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)
-    _check_arguments(sys.argv[1:])
     try:
         app(prog_name="arena")
+    except UnicodeEncodeError:
+        # A name or text that can't be sent or stored; files may have any name.
+        wrong = next((each for each in sys.argv if not _is_utf_8(each)), None)
+        if wrong is None:
+            raise
+        from arena.platform.text import visible
+
+        shown = visible(os.fsencode(wrong).decode(errors="backslashreplace"))
+        sys.stderr.write(f"arena: {shown} is not UTF-8: type it in a terminal that uses UTF-8\n")
+        sys.exit(2)
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
@@ -226,16 +235,12 @@ def main() -> None:
         sys.exit(f"arena: {error}: free some space, and run the command again")
 
 
-def _check_arguments(arguments: Sequence[str]) -> None:
-    """Exit if an argument is neither UTF-8 nor an existing file: it can't be sent or stored."""
-    for argument in arguments:
-        try:
-            argument.encode()
-        except UnicodeEncodeError:
-            if not os.path.exists(argument):  # noqa: PTH110 - returns False for names that are too long
-                shown = os.fsencode(argument).decode(errors="backslashreplace")
-                sys.stderr.write(f"arena: {shown} is not UTF-8: type it in a terminal that uses UTF-8\n")
-                sys.exit(2)
+def _is_utf_8(argument: str) -> bool:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _hang_up(number: int, _: object) -> None:

@@ -27,7 +27,7 @@ from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy, follow, stage_by_stage
 from arena.client.games import part
 from arena.client.sending import Payload, Report, body_of, check_source, payload_of, target_of
-from arena.client.sites import ClientError, SiteError, SiteProblem
+from arena.client.sites import ClientError, NoResponse, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
 from arena.platform.text import counted, visible
 from arena.protocol.bots import Bot
@@ -245,7 +245,7 @@ def _upload(site: "SiteClient", payload: Payload, note: str, report: Report) -> 
             say(f"{visible(problem.detail)} Retrying soon")
             retries.fail(problem)
             continue
-        except SiteError as error:
+        except NoResponse as error:
             if not body.fully_sent:
                 raise
             raise SiteError(
@@ -291,7 +291,8 @@ def _follow(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JSON
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except SiteError as trouble:
         raise SiteError(
-            f"{str(trouble).removesuffix('.')}. The submission continues: {status_hint}"
+            f"{str(trouble).removesuffix('.')}. The submission continues: "
+            f"instead of submitting again, {status_hint}"
         ) from trouble
 
 

@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from http import HTTPStatus
 from http.client import HTTPException, IncompleteRead
+from ssl import SSLEOFError, SSLZeroReturnError
 from typing import Any, Final, TypeVar
 from urllib.parse import urljoin
 
@@ -16,7 +17,7 @@ import msgspec
 import requests
 
 from arena import __version__
-from arena.client.sites import SiteError, SiteProblem, WrongLogin, check_address
+from arena.client.sites import NoResponse, SiteError, SiteProblem, WrongLogin, check_address
 from arena.protocol.decoding import prepared
 
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -30,27 +31,38 @@ _PIECE: Final = 64 * 1024
 
 def connection_error(address: str, error: requests.RequestException) -> str:
     """Return a message for an error raised by the requests library."""
+    causes, reason = tuple(_chain(error)), _reason(error)
     match error:
+        case requests.exceptions.ContentDecodingError():
+            text = f"{address} sent data that can't be decoded: check that this is an arena's address"
+        case _ if any(isinstance(each, _LOST) for each in causes):
+            text = f"the connection to {address} was lost ({reason}): try again"
         case requests.exceptions.SSLError():
-            return (
-                f"the certificate of {address} can't be trusted ({_reason(error)}): check the address or, "
+            text = (
+                f"the certificate of {address} can't be trusted ({reason}): check the address or, "
                 "for a private certificate authority, set REQUESTS_CA_BUNDLE"
             )
         case requests.exceptions.ProxyError():
-            return f"the proxy for {address} can't be used ({_reason(error)}): check HTTPS_PROXY and NO_PROXY"
-        case requests.exceptions.ReadTimeout():
-            return f"{address} is not responding: try again later"
+            text = f"the proxy for {address} can't be used ({reason}): check HTTPS_PROXY and NO_PROXY"
         case requests.exceptions.ConnectTimeout():
-            return (
+            text = (
                 f"{address} can't be reached: nothing is responding there; check the address and your network"
             )
-        case _ if any(isinstance(each, _BROKEN) for each in _chain(error)):
-            return f"the connection to {address} was lost ({_reason(error)}): try again"
+        case _ if any(isinstance(each, TimeoutError) and each.errno is None for each in causes):
+            text = f"{address} is not responding: try again later"
         case _:
-            return f"{address} can't be reached ({_reason(error)}): check the address and your network"
+            text = f"{address} can't be reached ({reason}): check the address and your network"
+    return text
 
 
-_BROKEN: Final = (ConnectionResetError, BrokenPipeError, IncompleteRead)
+_LOST: Final = (
+    BrokenPipeError,
+    ConnectionResetError,
+    IncompleteRead,
+    SSLEOFError,
+    SSLZeroReturnError,
+    requests.exceptions.ChunkedEncodingError,
+)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -215,7 +227,7 @@ class SiteClient:
         try:
             yield
         except requests.RequestException as error:
-            raise SiteError(connection_error(self.address, error)) from error
+            raise NoResponse(connection_error(self.address, error)) from error
         except OSError as error:
             if error.errno is not None:  # from a file that is being sent
                 raise

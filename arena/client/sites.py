@@ -34,6 +34,10 @@ class SiteError(ClientError):
     """A site is unreachable, is not an arena, or sent invalid data."""
 
 
+class NoResponse(SiteError):
+    """A site can't be reached, or the connection was lost."""
+
+
 class SiteProblem(SiteError):
     """A site rejected a request. ``retryable`` is True if the site says that a retry may soon succeed."""
 

@@ -232,6 +232,8 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
         )
         .limit(1)
     ).one_or_none()
+    if other is not None and other.author == author:
+        raise BotTaken(f"you are already submitting {other.bot}, which differs only in capital letters")
     if other is not None:
         raise BotTaken(f"{other.author} is already submitting a bot called {other.bot}: choose another name")
 

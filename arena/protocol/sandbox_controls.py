@@ -120,8 +120,7 @@ CONTROLS: Final = {
     ),
     "core-dumps": Control(
         stops="Passing core dumps to the host: they fill the disk, or a root program reads them.",
-        fix="Write the word core into /proc/sys/kernel/core_pattern. If it contains a pipe, a program gets "
-        "all core dumps.",
+        fix="Use a container engine and runtime that apply ulimits and seccomp profiles.",
     ),
     "shared-memory": Control(
         stops="Keeping memory outside the bot's limit, or sharing it with another bot.",

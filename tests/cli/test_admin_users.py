@@ -1,7 +1,9 @@
 """Tests of ``arena admin`` on accounts, invitations and the audit log."""
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from arena.db.bots import NewVersion
 from arena.db.quotas import Quota
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
+from tests.cli.command import arena
 from tests.cli.operator import Operator
 from tests.db.builders import START, add_account, present
 from tests.db.test_accounts import token as expired_token
@@ -107,6 +110,14 @@ def test_roles_are_given_and_taken(operator: Operator) -> None:
         ("set-role", "account:Adam", "to operator"),
         ("set-role", "account:Eve", "to user"),
     ]
+
+
+def test_a_name_must_be_utf_8(operator: Operator, tmp_path: Path) -> None:
+    """The database can't store other text."""
+    words = ("admin", "show-user", os.fsdecode(b"caf\xe9"))
+    done = arena(*words, folder=tmp_path, ARENA_DATABASE_URL=operator.url, ARENA_DATA_DIR="/nowhere")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == r"arena: caf\xe9 is not UTF-8: type it in a terminal that uses UTF-8" + "\n"
 
 
 def test_quotas_are_set_and_reset(operator: Operator) -> None:

@@ -239,6 +239,15 @@ def test_an_upload_without_a_response_may_have_been_stored(author: Author) -> No
     assert "has not confirmed that it received the bot: check with `arena status lost` in a few min" in line
 
 
+def test_an_upload_to_a_moved_site_names_its_new_address(author: Author) -> None:
+    """The response decides what to do, even if the bot was sent completely."""
+    author.log_in("ann")
+    with answering((308, {"Location": "https://new.example/api/v1/bots/x"}, b"")) as moved:
+        author.redirect(moved.url)
+        line = refused(author.types("submit", author.source("moved.py")), 1)
+    assert "run `arena login https://new.example`" in line
+
+
 def test_the_site_s_refusal_is_printed(author: Author) -> None:
     """A site may refuse the name of another author's bot, or a note that is too long."""
     add_bot(author.live.store, "taken", author="ben")
@@ -248,6 +257,8 @@ def test_the_site_s_refusal_is_printed(author: Author) -> None:
     assert "or a new name" in line
     long = author.types("submit", author.source("long.py"), "--note", "x" * 201)
     assert "201 characters" in refused(long, 1)
+    latin = author.types("submit", author.source("latin.py"), "--note", os.fsdecode(b"caf\xe9"))
+    assert r"caf\xe9 is not UTF-8" in refused(latin, 2)
 
 
 def test_wrong_usage_is_refused(author: Author) -> None:

@@ -2,14 +2,18 @@
 
 import gzip
 import json
+import ssl
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from requests import ConnectionError as NoConnection
+from requests import RequestException
+from requests.exceptions import ChunkedEncodingError, ContentDecodingError, SSLError
 
 from arena.client.games import listed
-from arena.client.site import MAX_BYTES, SiteClient
+from arena.client.site import MAX_BYTES, SiteClient, connection_error
 from arena.client.sites import SiteError, SiteProblem
 from arena.protocol.accounts import Account
 from arena.protocol.challenges import PlayedGame
@@ -193,6 +197,23 @@ def test_a_broken_connection_is_an_error() -> None:
     short = {"Content-Type": "application/json", "Content-Length": "100"}
     with answering((200, short, b"{")) as other:
         assert "was lost (IncompleteRead(1 bytes read, 99 more expected)): try again" in trouble_of(other)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "words"),
+    [
+        (SSLError(), ssl.SSLEOFError(8, "EOF"), "was lost (EOF): try again"),
+        (SSLError(), ssl.SSLCertVerificationError(1, "expired"), "can't be trusted (expired)"),
+        (NoConnection(), TimeoutError("timed out"), "is not responding: try again later"),
+        (NoConnection(), TimeoutError(110, "too slow"), "can't be reached (too slow)"),
+        (ChunkedEncodingError("ended"), ValueError(), "was lost (ended): try again"),
+        (ContentDecodingError(), ValueError(), "data that can't be decoded"),
+    ],
+)
+def test_errors_of_a_connection_are_told_apart(error: RequestException, cause: Exception, words: str) -> None:
+    """The cause decides: the requests library reports many errors alike."""
+    error.__cause__ = cause
+    assert words in connection_error("http://x.example", error)
 
 
 def test_a_server_without_a_certificate_gets_nothing() -> None:

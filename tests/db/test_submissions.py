@@ -261,7 +261,7 @@ def test_names_belong_to_their_first_owner(store: Store) -> None:
     store.submissions.add(new("u1"), PLENTY)
     with pytest.raises(BotTaken, match="ben is already submitting"):
         store.submissions.add(new("u2", author="eve"), PLENTY)
-    with pytest.raises(BotTaken, match="ben is already submitting a bot called mine:"):
+    with pytest.raises(BotTaken, match="you are already submitting mine, which differs"):
         store.submissions.add(new("u2", bot="MINE"), PLENTY)
     store.submissions.add(new("u3"), PLENTY)
     qualify(store)

@@ -92,7 +92,7 @@ def test_the_reader_can_do_nothing_else(
     """The reader can't open files or sockets, and has resource limits but none of the arena's variables."""
     found = _probe(archive, tmp_path, monkeypatch)
     assert found["file"] == found["socket"] == "OSError 24"
-    assert found["limits"] == [[256 << 20, 256 << 20], [0, 0], [7, 8]]
+    assert found["limits"] == [[256 << 20, 256 << 20], [1, 1], [7, 8]]
     assert set(found["environment"]) <= {"LANG", "LC_CTYPE", "PATH", "PWD", "SHLVL", "_", "OLDPWD"}
     assert found["folder"] == "/"
     assert found["files"] == 3 + 3 + 1  # standard streams, the archive and outputs, and the probe's own

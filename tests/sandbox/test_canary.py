@@ -264,7 +264,7 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
     assert controls["shared-futexes"] == f"the kernel allowed: {futexes}"
     assert controls["page-cache"] == "the kernel allowed: madvise, mlock, process_madvise"
     assert controls["core-dumps"] == (
-        "a crash left no core dump; the limit is 0, not 1 byte (-1 means unlimited)"
+        "a crash left no core dump; the limits are 0 (soft) and 0 (hard), not 1 byte (-1 means unlimited)"
     )
     found = controls["call-arguments"]
     assert set(found.removeprefix("the kernel allowed: ").split(", ")) == {

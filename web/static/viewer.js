@@ -97,13 +97,14 @@ async function choose(view) {
     await choose(view); // more has been disclosed since
     return;
   }
-  if ("gone" in frames) {
+  if (frames.gone) {
     location.assign(addressOf(film.dataset.base, frame(), view));
     return;
   }
   if (frames instanceof Error) {
-    chosen = data.view; // offline, so its page can't be loaded either
+    chosen = data.view; // its page probably can't be loaded either
     notify("This view can't be loaded at the moment.");
+    changed(); // the address, after Back
     return;
   }
   data = frames;

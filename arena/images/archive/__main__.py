@@ -107,12 +107,14 @@ def _confine(job: Job) -> None:
     # Set this after changing the user, which clears it.
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     file_bytes = max(limits.archive_bytes, limits.image_bytes)
+    # With 0, some hosts would start a program for a core dump. Only root can raise a hard limit of 0.
+    core_bytes = 1 if resource.getrlimit(resource.RLIMIT_CORE)[1] else 0
     for kind, soft, hard in (
         (resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
         # The hard limit is one second higher, in case the first signal doesn't end the process.
         (resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1),
         (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
-        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_CORE, core_bytes, core_bytes),
         (resource.RLIMIT_NPROC, 0, 0),
         # Open files stay open. A limit of zero means that no new file, socket or pipe can be opened.
         (resource.RLIMIT_NOFILE, 0, 0),

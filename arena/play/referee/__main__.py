@@ -57,7 +57,9 @@ def main() -> None:
 def _confine(spec: RefereeSpec) -> None:
     """Drop every privilege. Import everything first: files may be unreachable afterwards."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # With 0, some hosts would start a program for a core dump. Only root can raise a hard limit of 0.
+    core_bytes = 1 if resource.getrlimit(resource.RLIMIT_CORE)[1] else 0
+    resource.setrlimit(resource.RLIMIT_CORE, (core_bytes, core_bytes))
     # This limits stderr, which the launcher redirects to a file.
     resource.setrlimit(resource.RLIMIT_FSIZE, (_STDERR_BYTES, _STDERR_BYTES))
     if spec.uid is not None:

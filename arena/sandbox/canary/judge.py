@@ -216,12 +216,11 @@ def _file_size(evidence: Evidence) -> Verdict:
 def _core_dumps(evidence: Evidence) -> Verdict:
     seen = _look_observations(evidence)
     # Only the limit 1 also keeps the kernel from passing dumps to a program on the host.
-    if seen["core_dumped"] or seen["core_limit"] != 1:
+    soft, hard = seen["core_limits"]
+    if seen["core_dumped"] or (soft, hard) != (1, 1):
         left = "a core dump" if seen["core_dumped"] else "no core dump"
-        return (
-            False,
-            f"a crash left {left}; the limit is {seen['core_limit']}, not 1 byte (-1 means unlimited)",
-        )
+        limits = f"{soft} (soft) and {hard} (hard)"
+        return False, f"a crash left {left}; the limits are {limits}, not 1 byte (-1 means unlimited)"
     return True, "a crash left no core dump"
 
 

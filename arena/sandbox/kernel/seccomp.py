@@ -63,8 +63,9 @@ _SIGNALS_AND_TIME: Final = """
 
 _RLIMIT_CORE: Final = 4
 _RESOURCES: Final = 16
-"""The kernel's number of resource limits. Bots can't change the limit for core dumps: while it is 1 byte, the
-kernel starts no program on the host when a bot crashes; if it were 0, the kernel could."""
+"""The kernel's number of resource limits. Bots can't change the limit on core dumps: while it is 1 byte, the
+kernel starts no program on the host when a bot crashes; if it were 0, the kernel could. The calls return
+success: sanitizers such as ASan set the limit at the start, and exit if that fails."""
 
 _PR_SET_VMA: Final = 0x5356_4D41
 """Names a mapping. No memory limit counts the names, and a bot could create millions. The option is refused
@@ -335,7 +336,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             _rule("madvise", args=[_argument(2, "EQ", _MADV_FREE)])
             if own_kernel
             else _refuse("madvise", EINVAL, _argument(2, "EQ", _MADV_FREE)),
-            *_resource_limits(),
+            *_resource_limits(own_kernel=own_kernel),
             _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
             *(
                 _rule(name, args=[_argument(index, "EQ", value)])
@@ -370,13 +371,17 @@ def _signals() -> list[dict[str, Any]]:
     return [_rule("kill", args=[_argument(0, "MASKED_EQ", bit)]) for bit in bits]
 
 
-def _resource_limits() -> list[dict[str, Any]]:
+def _resource_limits(*, own_kernel: bool) -> list[dict[str, Any]]:
+    if own_kernel:  # it writes no core dumps
+        return [_rule("setrlimit prlimit64")]
     changeable = [resource for resource in range(_RESOURCES) if resource != _RLIMIT_CORE]
     return [
         *(_rule("setrlimit", args=[_argument(0, "EQ", resource)]) for resource in changeable),
         *(_rule("prlimit64", args=[_argument(1, "EQ", resource)]) for resource in changeable),
         # Without a new limit, the call is only a query.
         _rule("prlimit64", args=[_argument(1, "EQ", _RLIMIT_CORE), _argument(2, "EQ", 0)]),
+        _refuse("setrlimit", 0, _argument(0, "EQ", _RLIMIT_CORE)),
+        _refuse("prlimit64", 0, _argument(1, "EQ", _RLIMIT_CORE), _argument(2, "NE", 0)),
     ]
 
 

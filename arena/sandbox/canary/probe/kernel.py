@@ -105,14 +105,14 @@ def limits_of_process(limits: dict[str, int]) -> dict[str, Any]:
     for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE):
         maximum = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (maximum, maximum))
-    LIBC.setrlimit(resource.RLIMIT_CORE, bytes(_RLIMIT_BYTES))  # Python would raise ValueError if refused
+    LIBC.setrlimit(resource.RLIMIT_CORE, bytes(_RLIMIT_BYTES))  # Python raises ValueError if refused
     with Path(TMP, "long").open("wb") as file:
         beyond = attempt(os.ftruncate, file.fileno(), limits["file_bytes"] + 1)
     empty_tmp()
     return {
         "file_beyond": beyond,
         "open_files": in_child(lambda: _open_many(2 * limits["open_files"])),
-        "core_limit": resource.getrlimit(resource.RLIMIT_CORE)[1],
+        "core_limits": resource.getrlimit(resource.RLIMIT_CORE),
         "core_dumped": _core_dumped(),
     }
 

@@ -103,7 +103,7 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "sendfile", lambda: os.sendfile(os.pipe()[1], os.open(__file__, os.O_RDONLY), 0, 1) == 1
     yield "tee", lambda: _copies(lambda source, target, count: call("tee", source, target, count, 0)())
     yield "MSG_OOB", _sends_out_of_band
-    yield "setrlimit: core dumps", lambda: libc.setrlimit(resource.RLIMIT_CORE, bytes(16)) == 0
+    yield "setrlimit: core dumps", lambda: _lowers_core_limit(libc.setrlimit)
     yield "setuid: root", lambda: libc.setuid(0) == 0
     yield "AF_ALG", lambda: _makes("AF_ALG", socket.SOCK_SEQPACKET)
     yield "AF_VSOCK", lambda: _makes("AF_VSOCK", socket.SOCK_STREAM)
@@ -130,6 +130,12 @@ def _sends_out_of_band() -> bool:
     one, other = socket.socketpair()
     with one, other:
         return one.send(b"x", socket.MSG_OOB) == 1
+
+
+def _lowers_core_limit(setrlimit: Callable[[int, bytes], int]) -> bool:
+    """Lower the limit on core dumps to 0. The call may return success without an effect."""
+    setrlimit(resource.RLIMIT_CORE, bytes(16))
+    return resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
 
 
 def _merges_pages() -> bool:
