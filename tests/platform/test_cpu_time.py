@@ -12,10 +12,18 @@ import pytest
 
 from arena.platform.cpu_time import CpuFiles, CpuSample, HostDelayMeter, OwnRunDelay, unmeasured_reason
 from arena.play.referee.clock import Stopwatch, uncounted_note
+from tests.locks import host_lock
 from tests.patience import WAIT_SECONDS, wait_until
 
 SPINS = ["sh", "-c", "echo; while :; do :; done"]
 SLEEPS = "import signal; signal.pause()"
+
+
+@pytest.fixture(autouse=True)
+def _processors() -> Iterator[None]:
+    """Take turns with other tests that keep processors busy: they would delay each other by minutes."""
+    with host_lock("processors"):
+        yield
 
 
 @contextmanager

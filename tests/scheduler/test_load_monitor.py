@@ -12,6 +12,7 @@ from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.workers import MAX_WAIT_SECONDS, LoadMonitor, SlotLimiter, local_workers
+from tests.locks import host_lock
 from tests.patience import WAIT_SECONDS, wait_until
 
 
@@ -72,7 +73,7 @@ def test_the_sentinel_sees_other_programs() -> None:
         for _ in range(15):
             load_monitor.measure()
 
-    with ExitStack() as stack:
+    with host_lock("processors"), ExitStack() as stack:
         for _ in range(10):
             spinner = subprocess.Popen(["sh", "-c", "while :; do :; done"])  # noqa: S607 - on PATH
             stack.callback(spinner.wait)
