@@ -4,6 +4,7 @@ import atexit
 import errno
 import gc
 import io
+import logging
 import os
 import re
 import signal
@@ -223,11 +224,11 @@ def main() -> None:
         wrong = next((each for each in sys.argv if not _is_utf_8(each)), None)
         if wrong is None:
             raise
-        from arena.platform.text import visible
+        from arena.cli.console import EXIT_USAGE, say
 
-        shown = visible(os.fsencode(wrong).decode(errors="backslashreplace"))
-        sys.stderr.write(f"arena: {shown} is not UTF-8: type it in a terminal that uses UTF-8\n")
-        sys.exit(2)
+        shown = os.fsencode(wrong).decode(errors="backslashreplace")
+        say(f"{shown} is not UTF-8: type it in a terminal that uses UTF-8", logging.ERROR)
+        sys.exit(EXIT_USAGE)
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
